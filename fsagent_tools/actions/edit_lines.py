@@ -1,9 +1,9 @@
 """Edit a file by line ID."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
@@ -63,10 +63,11 @@ class ChangeParam(BaseModel):
     old: Unneeded = None
     new_content: str | list[str] | None = None
     from_file: Unneeded = None
+    file_path: Unneeded = None
 
     @model_validator(mode="after")
     def _one_form(self) -> "ChangeParam":
-        given = {name for name, value in self if value is not None}
+        given = {name for name, value in self if value is not None} - {"file_path"}
         beside = given.intersection(BESIDE)
         lines = given - {*BESIDE, "old", "new_content", "from_file"}
         taken = bool(lines and beside)
@@ -76,9 +77,10 @@ class ChangeParam(BaseModel):
         if not fits or (self.old is not None and given != {"line_id", "old", "new_content"}):
             has = sorted(given - {"new_content"})
             has += ["no new_content"] if self.new_content is None else []
+            part = "; old is a part of the line that line_id names" if self.old else ""
             raise ValueError(
                 "give line_id, or line_id and end_line_id, or after_line_id, or before_line_id, "
-                f"with new_content; this change has {', '.join(has) or 'none'}"
+                f"with new_content{part}; this change has {', '.join(has) or 'none'}"
             )
         return self
 
@@ -140,7 +142,6 @@ _SHOWN = {
         "required": ["new_content"],
     },
 }
-_EVERY = {"type": "object", "properties": dict.fromkeys(ChangeParam.model_fields, _ID)}
 Changes = Annotated[
     list[ChangeParam],
     BeforeValidator(changes_of),
@@ -148,25 +149,16 @@ Changes = Annotated[
 ]
 
 
-class FileChanges(BaseModel):
-    """The changes of a further file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    file_path: str
-    changes: Annotated[Changes, WithJsonSchema({"type": "array", "items": _EVERY})]
-
-
-_WORDED = ("line_id", *RANGE_ENDS, *BESIDE, "old", "new_content", "from_file")
+_WORDED = ("line_id", *RANGE_ENDS, *BESIDE, "old", "new_content", "from_file", "file_path")
 _IN_WORDS = {"type": "object", "properties": dict.fromkeys(_WORDED, _ID)}
 WordedChanges = Annotated[  # where an ID is a word, and with all that a change can say
     list[ChangeParam],
     BeforeValidator(changes_of),
     WithJsonSchema({"type": "array", "items": _IN_WORDS}),
     Described(
-        description='new_content: whole lines (a last newline adds none), "" deletes. It replaces '
-        "line_id, line_id to end_line_id or up to end_before, or old, once in it; after_line_id or "
-        "before_line_id insert it. Without new_content lines move there, or are copied from_file. "
+        description='new_content: whole lines, "" deletes. It replaces line_id, or old in it, or '
+        "line_id to end_line_id or up to end_before; after_line_id or before_line_id insert it. "
+        "Without it lines move there, or are copied from_file. "
         "An ID needs its line's first two words: "
         '"amp return x", "gol }"; a blank line has none.'
     ),
@@ -180,11 +172,6 @@ class EditLinesParams(Params):
         description='new_content: whole lines, "" deletes. It replaces line_id or start_line_id to '
         "end_line_id; after_line_id or before_line_id insert it. Quote two words behind an ID.",
     )
-    also: list[FileChanges] = Field(
-        default_factory=list,
-        max_length=MOST_FILES,
-        description="Further files, each {file_path, changes}; all are changed, or none.",
-    )
     staleness: Staleness | None = Field(
         None, description="Override the workspace's staleness rule."
     )
@@ -196,7 +183,7 @@ class EditLinesParams(Params):
 
 @dataclass(frozen=True)
 class EditedLines:
-    """What an edit did; `also`: to the further files.
+    """What an edit did; `also`: to further files.
 
     _marked: the diff with fresh IDs, "" when the index was dropped.
     """
@@ -226,32 +213,37 @@ class EditedLines:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))
 def edit_lines(workspace: Workspace, p: EditLinesParams) -> EditedLines:
     """Edit whole lines by ID; fill an empty file with write."""
-    if not p.also:
-        return _edited(workspace, p, p.path, p.changes)
-    files = [(p.path, p.changes), *((one.file_path, one.changes) for one in p.also)]
-    _check_order(workspace, files)
-    parts = [(path, partial(_edited, workspace, p, path, changes)) for path, changes in files]
+    parts = [
+        (path, partial(_edited, workspace, p, path, wanted))
+        for path, wanted in _files(workspace, p)
+    ]
+    if len(parts) == 1:
+        return parts[0][1]()
     first, *others = all_or_none(workspace, parts)
     return replace(first, also=others)
 
 
-def _check_order(workspace: Workspace, files: Sequence[tuple[str, list[ChangeParam]]]) -> None:
-    """Lines are taken of a file as it was: not after its own changes."""
-    before = set[str]()
-    for path, changes in files:
-        for source in filter(None, (one.from_file for one in changes)):
-            if workspace.files.place(source).relative in before:
-                raise InvalidArguments(
-                    f"{path} takes lines of {source}, which is changed before it. {NOTHING}",
-                    hint=f"Name {source} behind {path} in the call.",
-                )
-        before.add(workspace.files.place(path).relative)
+def _files(workspace: Workspace, p: EditLinesParams) -> list[tuple[str, dict[int, Change]]]:
+    """The changes of each file by their numbers in the call. What they take from other files is as
+    it was before the call.
+    """
+    found: dict[str, tuple[str, dict[int, Change]]] = {}
+    place = cache(lambda path: workspace.files.place(path).relative)
+    for number, one in enumerate(p.changes, 1):
+        path = one.file_path or p.path
+        _, changes = found.setdefault(place(path), (path, {}))
+        changes[number] = _asked(workspace, path, number, one)
+    if len(found) > MOST_FILES:
+        raise InvalidArguments(
+            f"changes: they are of {len(found)} files. {NOTHING}",
+            hint=f"Name at most {MOST_FILES} files in a call.",
+        )
+    return [*found.values()] or [(p.path, {})]
 
 
 def _edited(
-    workspace: Workspace, p: EditLinesParams, path: str, changes: list[ChangeParam]
+    workspace: Workspace, p: EditLinesParams, path: str, wanted: Mapping[int, Change]
 ) -> EditedLines:
-    wanted = [_asked(workspace, path, number, one) for number, one in enumerate(changes, 1)]
     with editing(workspace, path, lint=p.lint) as edit:
         document = edit.document
         if not wanted:
@@ -267,7 +259,7 @@ def _edited(
         workspace.session.forget(written.path)
     return EditedLines(
         written.path,
-        len(changes),
+        len(wanted),
         sum(max(hunk.stop - hunk.start, len(hunk.new)) for hunk in written.hunks),
         written.diff(),
         written.insertions,

@@ -66,19 +66,20 @@ class Resolved:
 
 
 def resolve_changes(
-    changes: Sequence[Change], document: Document, data: bytes, parses: Parses | None = None
+    changes: Mapping[int, Change], document: Document, data: bytes, parses: Parses | None = None
 ) -> Resolved:
-    """The hunks of a call; all IDs refer to the state before it. data: the whole text, in UTF-8.
+    """The hunks of a call; all IDs refer to the state before it. changes: by the number that
+    refusals call them. data: the whole text, in UTF-8.
 
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
-    typed = [text for change in changes for text in change.typed]
+    typed = [text for change in changes.values() for text in change.typed]
     where, notes = document.found(typed), list[str]()
     if len(where) < len({*typed}):
         where, notes = corrected(document, typed)
     context = Context(document.lines, data, parses, document.name)
     placed: list[Placed] = []
-    for number, change in enumerate(changes, 1):
+    for number, change in changes.items():
         check = _Check(document, f"Change {number}", where)
         taken = [change.lines] if change.moves and isinstance(change.lines, Change) else []
         for part in (change, *taken):

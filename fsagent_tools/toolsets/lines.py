@@ -13,7 +13,11 @@ _SAYING: dict[str, dict[str, Any]] = {
         "describe": _SAID,
     },
     "write": {"describe": _SAID},
-    "edit_lines": {"typed": {"changes": "WordedChanges"}, "describe": _SAID},
+    "edit_lines": {
+        "description": "Edit lines by ID; write fills empty files.",
+        "typed": {"changes": "WordedChanges"},
+        "describe": {"path": "Unless a change names another."},
+    },
     "grep": {"describe": {"include": "Glob, e.g. *.py"}},
 }
 LINES = replace(

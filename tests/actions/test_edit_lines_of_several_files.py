@@ -20,7 +20,7 @@ class Model:
 
     def __init__(self, workspace):
         self.workspace = workspace
-        self.tools = toolset("lines").showing({"edit_lines": ["also"]}).bind(workspace)
+        self.tools = toolset("lines").bind(workspace)
         self.ids = {}
         for name in ("a", "b", "c"):
             for line in self.tools["read"].call({"file_path": name}).text.splitlines():
@@ -28,11 +28,8 @@ class Model:
                 self.ids[text] = f"{mark} {text}"
 
     def edit(self, *files):
-        (path, changes), *also = files
-        further = [{"file_path": name, "changes": given} for name, given in also]
-        return self.tools["edit_lines"].call(
-            {"file_path": path, "changes": changes, "also": further}
-        )
+        changes = [{"file_path": path, **one} for path, given in files for one in given]
+        return self.tools["edit_lines"].call({"file_path": files[0][0], "changes": changes})
 
     def put(self, line, new):
         return {"line_id": self.ids[line], "new_content": new}
@@ -43,22 +40,48 @@ def contents(root):
 
 
 @pytest.mark.parametrize("history", [True, False])
-def test_lines_of_another_file_are_taken_before_they_go_there(root, history):
-    before = contents(root)
+@pytest.mark.parametrize("first", ["taken", "deleted"])
+def test_lines_of_another_file_are_taken_as_they_were_before_the_call(root, history, first):
     with closing(Workspace(root, history=history)) as workspace:
         model = Model(workspace)
-        goes = ("a", [model.put("two a", "")])
-        comes = {
-            "line_id": model.ids["two a"],
-            "after_line_id": model.ids["one b"],
-            "from_file": "a",
-        }
-        out = model.edit(goes, ("b", [comes]))
+        taken = {"line_id": model.ids["one a"], "end_line_id": model.ids["two a"]}
+        files = [
+            ("b", [{**taken, "from_file": "a", "after_line_id": model.ids["two b"]}]),
+            ("a", [{**taken, "new_content": ""}]),
+        ]
+        out = model.edit(*(files if first == "taken" else files[::-1]))
+        assert out.ok, out.text
+    assert contents(root)[:2] == ["three a\n", "one b\ntwo b\none a\ntwo a\nthree b\n"]
+
+
+def test_a_refusal_counts_the_changes_of_the_call(root):
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        same = ("b", [model.put("one b", "one b")])
+        out = model.edit(("a", [model.put("one a", "1"), model.put("two a", "2")]), same)
+        assert out.text.startswith("Error: b: Change 3 changes nothing")
+
+
+def test_a_change_without_a_file_is_of_the_file_of_the_call(root):
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        changes = [{**model.put("one b", "1"), "file_path": "./b"}, model.put("one a", "1")]
+        assert model.tools["edit_lines"].call({"file_path": "a", "changes": changes}).ok
+        alone = [{**model.put("one c", "1"), "file_path": "c"}]
+        out = model.tools["edit_lines"].call({"file_path": "a", "changes": alone})
+        assert out.ok, out.text
+    assert [text.split("\n")[0] for text in contents(root)] == ["1", "1", "1"]
+
+
+def test_too_many_files_are_refused_by_name(root):
+    with closing(Workspace(root)) as workspace:
+        model = Model(workspace)
+        for n in range(101):
+            (root / f"f{n}").touch()
+        changes = [{**model.put("one a", "1"), "file_path": f"f{n}"} for n in range(101)]
+        out = model.tools["edit_lines"].call({"file_path": "a", "changes": changes})
         assert out.code == "VALIDATION_ERROR"
-        assert "Name a behind b" in out.text
-        assert contents(root) == before
-        assert model.edit(("b", [comes]), goes).ok
-    assert contents(root)[:2] == ["one a\nthree a\n", "one b\ntwo a\ntwo b\nthree b\n"]
+        assert "changes: they are of 101 files" in out.text
 
 
 def test_all_are_changed_in_one_step(root):
@@ -83,18 +106,6 @@ def test_all_are_changed_in_one_step(root):
         assert contents(root) == before
 
 
-def test_lines_move_from_one_file_to_another(root):
-    with closing(Workspace(root)) as workspace:
-        model = Model(workspace)
-        taken = {"line_id": model.ids["one a"], "end_line_id": model.ids["two a"]}
-        out = model.edit(
-            ("b", [{**taken, "from_file": "a", "after_line_id": model.ids["two b"]}]),
-            ("a", [{**taken, "new_content": ""}]),
-        )
-        assert out.ok, out.text
-    assert contents(root)[:2] == ["three a\n", "one b\ntwo b\none a\ntwo a\nthree b\n"]
-
-
 def test_one_that_is_refused_leaves_all_as_they_were(root):
     before = contents(root)
     with closing(Workspace(root)) as workspace:
@@ -109,20 +120,6 @@ def test_one_that_is_refused_leaves_all_as_they_were(root):
         assert contents(root) == before
         assert list(workspace.history) == []
         assert model.edit(("a", [model.put("two a", "2 a")])).ok
-
-
-def test_lines_that_are_taken_away_before_they_are_copied_are_missed_and_all_stays(root):
-    before = contents(root)
-    with closing(Workspace(root)) as workspace:
-        model = Model(workspace)
-        taken = {"line_id": model.ids["one a"]}
-        out = model.edit(
-            ("a", [{**taken, "new_content": ""}]),
-            ("b", [{**taken, "from_file": "a", "after_line_id": model.ids["two b"]}]),
-        )
-        assert not out.ok
-        assert contents(root) == before
-        assert list(workspace.history) == []
 
 
 def test_all_are_asked_about_at_once(root):

@@ -92,7 +92,7 @@ def result(call, style, *, quoting):
         first, last = named(call.start), named(call.stop - 1)
         change = Change("replace", first, last, split_new(call.new))
         try:
-            resolved = resolve_changes([change], document, utf8, compiles)
+            resolved = resolve_changes({1: change}, document, utf8, compiles)
         except InvalidChange:
             return "refused"
         after = rewrite(document.lines, utf8, resolved.hunks).data
