@@ -28,33 +28,8 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.params.arguments": {"fsagent_tools.params.validation"},
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judge"},  # for a killed host only
-    "fsagent_tools.services.lazy": {
-        "fsagent_tools.process.judge",
-        "fsagent_tools.history.history",
-        "fsagent_tools.lsp.beside",
-        "fsagent_tools.lsp.choice",
-        "fsagent_tools.lsp.aftermath",
-        "fsagent_tools.lsp.environment",
-        "fsagent_tools.lsp.notebook",
-        "fsagent_tools.lsp.languages",
-        "fsagent_tools.lint",
-        "fsagent_tools.lsp.pool",
-        "fsagent_tools.lsp.symbols",
-        "fsagent_tools.edits.finding",
-        "fsagent_tools.media.apart",
-        "fsagent_tools.media.image",
-        "fsagent_tools.process.closed",
-        "fsagent_tools.process.jobs",
-        "fsagent_tools.process.launcher",
-        "fsagent_tools.process.programs",
-        "fsagent_tools.process.running",
-        "fsagent_tools.report",
-        "fsagent_tools.params.schemas",
-        "fsagent_tools.search.scan",
-        "fsagent_tools.session.editing",
-        "fsagent_tools.process.shell",
-        "fsagent_tools.params.validation",
-        "fsagent_tools.web.search.settings",
+    "fsagent_tools.services.lazy": {  # what it shows to checkers
+        one.target for one in CORE.imports("fsagent_tools.services.lazy") if one.typing
     },
 }
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell
