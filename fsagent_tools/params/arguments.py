@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_arg
 
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.params.habits import QUOTES, under_shown_names, unquoted
-from fsagent_tools.params.knob import LARGEST, REQUIRED, Knob, alternatives, json_type
+from fsagent_tools.params.knob import LARGEST, REQUIRED, SHOWN, Knob, alternatives, json_type
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.text import clip
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _ORDER: Mapping[str, Callable[[Any, Any], bool]] = {"ge": ge, "gt": gt, "le": le, "lt": lt}
-
-_SHOWN = 60  # characters of a wrong value that come back in an error
 
 
 class Params:
@@ -128,7 +126,7 @@ def parse_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
         value = json.loads(arguments, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         raise InvalidArguments(
-            f"The arguments are not valid JSON: {str(error)[:_SHOWN]}.", hint="Send a JSON object."
+            f"The arguments are not valid JSON: {str(error)[:SHOWN]}.", hint="Send a JSON object."
         ) from None
     return parse_arguments(value if isinstance(value, Mapping) else [value])  # type: ignore[arg-type]
 
@@ -141,7 +139,7 @@ def normalize_arguments(
     if not given.keys() <= {*allowed}:
         given = under_shown_names(given, allowed)
     if unknown := [name for name in given if name not in allowed]:
-        shown = ", ".join(repr(clip(str(name), _SHOWN)) for name in unknown[:5])
+        shown = ", ".join(repr(clip(str(name), SHOWN)) for name in unknown[:5])
         message = f"Unknown argument{'s' if len(unknown) > 1 else ''} {shown}."
         raise InvalidArguments(message, hint=f"Allowed: {', '.join(allowed) or 'none'}.")
     if any(isinstance(v, str) and v.startswith(QUOTES) for v in given.values()):
@@ -174,7 +172,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f"duplicate key {clip(key, _SHOWN)!r}")
+            raise ValueError(f"duplicate key {clip(key, SHOWN)!r}")
         found[key] = value
     return found
 

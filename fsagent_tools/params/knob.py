@@ -10,6 +10,7 @@ from fsagent_tools.records import dataclass
 
 REQUIRED: Any = ...
 LARGEST = 2**63  # of an integer; a longer one may not even be printable
+SHOWN = 60  # characters of a wrong value that come back in an error
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,10 @@ class Knob:
     words: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
     type: Any = None
-    required: bool = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "required", self.default is REQUIRED and self.factory is None)
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED and self.factory is None
 
     @property
     def absent(self) -> tuple[Any, ...]:

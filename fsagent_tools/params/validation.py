@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, to_jsonable_python
 
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.params.knob import LARGEST, REQUIRED, Knob, json_type
+from fsagent_tools.params.knob import LARGEST, REQUIRED, SHOWN, Knob, json_type
 from fsagent_tools.text import clip
 
 M = TypeVar("M", bound=BaseModel)
@@ -25,7 +25,6 @@ _PLAIN = (  # pydantic's words -> fewer
     ("less than or equal to", "at most"),
 )
 _ALTERNATIVES = ("str", "list[str]")  # what pydantic adds to the place of a value of two types
-_SHOWN = 60  # characters of a wrong value that come back in an error
 
 
 def converter(name: str, knob: Knob, spelling: Callable[[str], str] = str) -> Callable[[Any], Any]:
@@ -87,7 +86,7 @@ def _tells(problem: ErrorDetails) -> bool:
 
 def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
     first, *rest = problem["loc"] or ("arguments",)
-    inner = (clip(str(part), _SHOWN) for part in rest if part not in _ALTERNATIVES)
+    inner = (clip(str(part), SHOWN) for part in rest if part not in _ALTERNATIVES)
     name = ".".join([spelling(str(first)), *inner])
     if problem["type"] == "missing":
         return f"{name}: this argument is required."
@@ -104,7 +103,7 @@ def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
     if problem["type"] == "value_error" and isinstance(got, dict):
         return f"{name}: {message[:300].rstrip('.')}."  # which says what it had
     value = repr(got) if isinstance(got, str) else repr(got) if _plain(got) else ""
-    sent = f" (got {clip(value, _SHOWN)})" if value else f" (got {json_type(got)})"
+    sent = f" (got {clip(value, SHOWN)})" if value else f" (got {json_type(got)})"
     return f"{name}: {message[:300].rstrip('.')}{sent}."
 
 

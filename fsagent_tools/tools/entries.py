@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field, replace
-from functools import cached_property, partial
+from functools import cache, cached_property
 from typing import Any, Literal
 
 from fsagent_tools import actions
@@ -12,12 +12,10 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.params.arguments import normalize_arguments, under_own_names
 from fsagent_tools.params.habits import under_shown_names
-from fsagent_tools.params.knob import REQUIRED, Knob
+from fsagent_tools.params.knob import REQUIRED, SHOWN, Knob
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
 from fsagent_tools.services import lazy
-
-_SHOWN = 60  # characters of a wrong command that come back in an error
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ class Entry:
             raise InvalidArguments(" ".join(f"{n}: this argument is required." for n in missing))
         if not isinstance(word := arguments["command"], str) or word not in self.commands:
             raise InvalidArguments(
-                f"command: there is no {repr(word)[:_SHOWN]}.",
+                f"command: there is no {repr(word)[:SHOWN]}.",
                 hint=f"It is one of {', '.join(self.commands)}.",
             )
         foreign = {n for n, v in arguments.items() if n not in row.visible and v in (None, "", [])}
@@ -138,15 +136,13 @@ class Entry:
     @cached_property
     def readers(self) -> Mapping[str, Callable[[Any], Any]]:
         """Model-facing parameter name -> what makes the action's value of one of `typed`."""
-        return {name: partial(self._read, name) for name in self.typed}
+        return {name: self._reader(name) for name in self.typed}
 
-    def _read(self, name: str, value: Any) -> Any:
-        return self._converters[name](value)
-
-    @cached_property
-    def _converters(self) -> dict[str, Callable[[Any], Any]]:
-        read = lazy.validation.converter
-        return {n: read(n, Knob(type=self._type(n)), self.spelling) for n in self.typed}
+    def _reader(self, name: str) -> Callable[[Any], Any]:
+        """It is made when it is first called."""
+        knob = Knob(type=self._type(name))
+        made = cache(lambda: lazy.validation.converter(name, knob, self.spelling))
+        return lambda value: made()(value)
 
     def _type(self, name: str) -> Any:
         given = self.typed[name]
