@@ -9,6 +9,7 @@ from fsagent_tools.answers.action import Effect, Field, Params, Workspace, actio
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.params.arguments import number_as_text
 from fsagent_tools.services import lacks_machine
+from fsagent_tools.text import shorten
 
 _TIMEOUT = 30  # seconds
 _TELLING = ("list", "read", "wait")
@@ -57,7 +58,7 @@ def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
     if params.input and params.action != "write":
         raise InvalidArguments('`input` is for `action` "write"; nothing was written.')
     if params.action == "list":
-        ended = "; ".join(map(_short, known.ended))
+        ended = "; ".join(shorten(script, _SHOWN) for script in known.ended)
         note = ended and f"Ended, as others needed the place (start again what you need): {ended}"
         return JobList([job.facts() for job in known.all()], note)
     if not params.job:
@@ -75,9 +76,4 @@ def jobs(workspace: Workspace, params: JobsParams) -> Ran | JobList:
 
 def _line(row: dict[str, Any]) -> str:
     state = "running" if row["running"] else f"exit code {row['exit_code']}"
-    return f"{row['job']}: {state}, {row['duration']:.0f} s: {_short(row['command'])}"
-
-
-def _short(script: str) -> str:
-    command = " ".join(script.split())
-    return command if len(command) <= _SHOWN else f"{command[:_SHOWN]}..."
+    return f"{row['job']}: {state}, {row['duration']:.0f} s: {shorten(row['command'], _SHOWN)}"

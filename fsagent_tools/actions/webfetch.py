@@ -11,6 +11,7 @@ from fsagent_tools.errors import (
     TooManyRedirects,
 )
 from fsagent_tools.results import Block
+from fsagent_tools.text import clip
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.converted import EMPTY
@@ -131,8 +132,7 @@ def _body(download: Download, clock: Clock) -> str:
         return ""
     if not text or text == EMPTY:
         return ""
-    shown = text if len(text) <= _ERROR else f"{text[:_ERROR]} ..."
-    return "\n" + untrusted("its body", shown)
+    return "\n" + untrusted("its body", clip(text, _ERROR))
 
 
 def _piece(params: WebfetchParams, download: Download, page: Page) -> Fetched:

@@ -11,6 +11,7 @@ from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
+from fsagent_tools.text import some
 
 if TYPE_CHECKING:
     from fsagent_tools.workspace import Workspace
@@ -37,11 +38,10 @@ def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placin
         names = [*dict.fromkeys(one.path for one in step.changes)]
         names = names + [f"{path} (not kept)" for path in step.lost] or [step.name or "-"]
         names = [*map(_in_a_line, names)]
-        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         what = step.tool or step.kind
         done = " (undone)" if step.undone else ""
         when = step.time.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        print(escaped(f"{step.id}  {when}  {what:<12} {', '.join(names[:_NAMED])}{more}{done}"))
+        print(escaped(f"{step.id}  {when}  {what:<12} {some(names, _NAMED)}{done}"))
         if given.diff and (diff := step.diff()):
             _show(diff)
 
