@@ -1,7 +1,7 @@
-"""`dataclass` at a third of the price.
+"""`dataclass`, made faster: a sixth of the time of `fsagent read`.
 
-The one of the standard library compiles up to six methods for each class: a third of the time of a
-short command. This one compiles `__init__` alone; the others are made of the fields' names.
+The one of the standard library compiles up to six methods for each class. This one compiles
+`__init__` alone; the others are made of the fields' names.
 Checkers and documentation see the standard library's.
 """
 
