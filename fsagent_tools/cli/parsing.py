@@ -2,10 +2,8 @@
 
 import argparse
 import json
-import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
 from fsagent_tools.records import dataclass
@@ -43,23 +41,8 @@ class UsageError(Exception):
         self.usage = usage
 
 
-class _Formatter(argparse.HelpFormatter):
-    """Asks for the terminal's width itself: argparse imports shutil for that at every start."""
-
-    def __init__(self, prog: str) -> None:
-        width = 80
-        with suppress(OSError):
-            width = os.get_terminal_size().columns
-        with suppress(KeyError, ValueError):
-            width = int(os.environ["COLUMNS"])
-        super().__init__(prog, width=width - 2)
-
-
 class Parser(argparse.ArgumentParser):
     """Raises instead of exiting, so that a usage error can be told as JSON, too."""
-
-    def __init__(self, prog: str, **options: Any) -> None:
-        super().__init__(prog, formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized arguments"):
