@@ -14,20 +14,17 @@ from fsagent_tools.search.walk import order
 class Hits:
     """Lines found so far, matches and context.
 
-    full: as many matches as wanted were found, so there may be more. late: time ran out first.
-    binary: files that were left out for what they contain.
+    late: time ran out first. binary: files that were left out for what they contain.
     """
 
     lines: list[OutputLine] = field(default_factory=list)
     binary: set[str] = field(default_factory=set)
-    full: bool = False
     late: bool = False
 
     def add(self, other: "Hits") -> None:
         """What another search found in other files."""
         self.lines += other.lines
         self.lines.sort(key=lambda line: (order(line.path), line.number))
-        self.full |= other.full
         self.late |= other.late
 
     def matches(self) -> list[OutputLine]:
@@ -41,7 +38,7 @@ def first_hits(search: Search, accepts: Callable[[str], bool], wanted: int) -> H
     through the files in order, and it ends as soon as it has them.
     """
     hits = _collect(search, accepts, wanted, in_order=False)
-    if hits.full and not search.is_sorted:
+    if len(hits.matches()) >= wanted and not search.is_sorted:
         hits = _collect(search, accepts, wanted, in_order=True)
     hits.lines.sort(key=lambda line: (order(line.path), line.number))
     return hits
@@ -68,7 +65,6 @@ def _collect(
             hits.lines.append(record)
             found += record.matches
             if found >= wanted:
-                hits.full = True
                 break
     except TimedOut:
         hits.late = True
