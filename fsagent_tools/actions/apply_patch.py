@@ -20,6 +20,7 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.gate.all_or_none import as_one
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Written
 from fsagent_tools.session.planned import (
     Planned,
@@ -162,7 +163,7 @@ def _refuse_link(workspace: Workspace, path: str, name: str) -> None:
 def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:
     if one.opaque and hunks:
         raise one.opaque
-    judge = workspace.services.judge(one.path)
+    judge = lazy.lint.judge(one.path)
     evidence = Evidence(parses=judge, name=one.path, whole_lines=True)
     after = 0
     for number in range(1, len(hunks) + 1):

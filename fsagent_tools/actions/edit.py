@@ -16,6 +16,7 @@ from fsagent_tools.edits.telling import Telling, find_or_tell
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK, encoded
@@ -102,7 +103,7 @@ def _edited(workspace: Workspace, p: EditParams) -> Edited:
         if p.insert_at_line is not None:
             new = encoded(p.new_string, "new_string")
             return edited_of(edit, *insert_lines(edit, p.insert_at_line, new), p.marks)
-        written, how = _replaced(edit, p, workspace.services.judge(p.path))
+        written, how = _replaced(edit, p, lazy.lint.judge(p.path))
         return edited_of(edit, written, how, p.marks)
 
 

@@ -26,6 +26,7 @@ from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.params.habits import item_under_own_names
 from fsagent_tools.results import Findings
+from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.workspace import Staleness
@@ -251,7 +252,7 @@ def _edited(
         document.require_ids()  # an unread file is refused as such, not as changed
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
-        parses = workspace.services.judge(edit.path)
+        parses = lazy.lint.judge(edit.path)
         resolved = resolve_changes(wanted, document, edit.utf8, parses)
         written = edit.apply(resolved.hunks)
         marked = marked_diff(edit.document, written.old, written.hunks) if p.advance else ""

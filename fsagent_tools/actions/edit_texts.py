@@ -17,6 +17,7 @@ from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, wit
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.params.habits import under_shown_names
+from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 
@@ -90,9 +91,7 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
     with editing(workspace, p.path, lint=p.lint) as edit:
         check = patience(LOOKING * len(p.edits), "Looking for the texts")
         lost = edit.record.lost
-        evidence = Evidence(
-            p.fuzzy_threshold, True, workspace.services.judge(p.path), check, lost, p.path
-        )
+        evidence = Evidence(p.fuzzy_threshold, True, lazy.lint.judge(p.path), check, lost, p.path)
         text, notes = edit.utf8, list[str]()
         crlf = 0 < text.count(b"\n") == text.count(b"\r\n")
         for number, one in enumerate(p.edits, 1):

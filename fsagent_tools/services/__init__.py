@@ -3,9 +3,9 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
-    from fsagent_tools.problems import Parsing
     from fsagent_tools.process.closed import Survey
     from fsagent_tools.process.jobs import Jobs
     from fsagent_tools.process.judge import Judge
@@ -244,14 +243,6 @@ class Services:
             self.after = self.after or lazy.aftermath.Aftermath(self.servers, fresh, first)
             self.after.begin(Path(place.absolute), before, after)
         return "" if before is None else lazy.lint.broken(place.told, before, after)
-
-    def judge(self, path: str) -> "Callable[[bytes], Parsing]":
-        """Says whether a text of that name has no syntax error; see `lint.judge`.
-
-        What that takes is loaded when it is first asked.
-        """
-        made = cache(lambda: lazy.lint.judge(path))
-        return lambda text: made()(text)
 
     @property
     def running(self) -> list[str]:
