@@ -1,6 +1,7 @@
 """Configuration files and variables: both documents' forms, layers, and what projects may not."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -52,7 +53,12 @@ def put(home, **texts):
 
 
 def loaded(home, environ=None, explicit=None):
-    return load(home / "project", explicit, environ or {})
+    with pytest.MonkeyPatch.context() as variables:
+        for name in [name for name in os.environ if name.startswith("FSAGENT_")]:
+            variables.delenv(name)
+        for name, value in (environ or {}).items():
+            variables.setenv(name, value)
+        return load(home / "project", explicit)
 
 
 def test_both_documented_forms_become_one_policy(home):

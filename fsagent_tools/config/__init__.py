@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.config.environment import from_environment, refuse_misspelt, variables
+from fsagent_tools.config.environment import from_environment
 from fsagent_tools.config.files import PROJECT_FILE, read_settings, standard_files
 from fsagent_tools.config.keys import validated
 from fsagent_tools.config.tighten import tightened
@@ -21,7 +21,7 @@ from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.workspace import Workspace
 
-__all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load", "variables"]
+__all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load"]
 POLICY = frozenset(field.name for field in fields(Policy))
 
 
@@ -51,19 +51,13 @@ class Configuration:
         return Workspace(root, **{**self.options, **options})
 
 
-def load(
-    root: str | Path | None,
-    explicit: str | Path | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> Configuration:
+def load(root: str | Path | None, explicit: str | Path | None = None) -> Configuration:
     """All layers that apply to the project at `root`; for None those that hold for every project.
 
-    explicit: a file the host names; it wins over all others and must exist. environ: default the
-    process's. Raises `ConfigInvalid`, which names file, key and reason; `MissingDependency`
-    without the extra `config`.
+    explicit: a file the host names; it wins over all others and must exist. Raises `ConfigInvalid`,
+    which names file, key and reason; `MissingDependency` without the extra `config`.
     """
-    environ = os.environ if environ is None else environ
-    refuse_misspelt(environ)
+    variables = [*from_environment()]  # a misspelt one is told first
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
 
@@ -79,7 +73,7 @@ def load(
         for key, value in stricter.items():
             before = f"{origins[key]}, " if key in origins else ""
             values[key], origins[key] = value, f"{before}tightened by {project}"
-    for origin, layer in from_environment(environ):
+    for origin, layer in variables:
         with _naming(origin):
             replace(_usable(layer), origin)
     if explicit is not None:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import is_dataclass
 from typing import Any, get_args, get_origin
@@ -16,42 +16,33 @@ PREFIX = "FSAGENT_"
 OTHERS = ("FSAGENT_SERVE_TOKEN", "FSAGENT_MODEL", "FSAGENT_CASES", "FSAGENT_DEBUG")
 
 
-def variables(environ: Mapping[str, str]) -> list[str]:
-    """The keys that variables set."""
-    return [key for key in types() if f"{PREFIX}{key}".upper() in environ]
+def from_environment() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each variable that is set, with the value of its key: `FSAGENT_READONLY=true`.
 
-
-def refuse_misspelt(environ: Mapping[str, str]) -> None:
-    """Raise `ConfigInvalid` for a variable with our prefix that sets nothing: a guard not set."""
-    if not (ours := _ours(environ)):
+    The search service has variables of its own, `FSAGENT_SEARCH_PROVIDER` and others. Raises
+    `ConfigInvalid` for a variable with our prefix that sets nothing: a guard that is not set.
+    """
+    if not (ours := [name for name in os.environ if name.startswith(PREFIX)]):
         return
-    from difflib import get_close_matches
+    search, keys = lazy.settings, {f"{PREFIX}{key}".upper(): key for key in types()}
+    _refuse_misspelt(ours, [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS, *keys])
+    if os.environ.get(search.PROVIDER):
+        yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}
+    for name, key in keys.items():
+        if name in os.environ:
+            yield name, {key: _value(name, os.environ[name], types()[key])}
 
-    search = lazy.settings
-    known = [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS]
-    known += [f"{PREFIX}{key}".upper() for key in types()]
+
+def _refuse_misspelt(ours: Iterable[str], known: Sequence[str]) -> None:
     for name in ours:
         if name not in known:
+            from difflib import get_close_matches
+
             near = get_close_matches(name, known, 1)
             raise ConfigInvalid(
                 f"{name}: there is no such variable.",
                 hint=f"Did you mean {near[0]}?" if near else f"There are: {', '.join(known)}.",
             )
-
-
-def from_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each variable that is set, with the value of its key: `FSAGENT_READONLY=true`.
-
-    The search service has variables of its own, `FSAGENT_SEARCH_PROVIDER` and others.
-    """
-    if not _ours(environ):
-        return
-    search = lazy.settings
-    if environ is os.environ and environ.get(search.PROVIDER):
-        yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}
-    for key in variables(environ):
-        name = f"{PREFIX}{key}".upper()
-        yield name, {key: _value(name, environ[name], types()[key])}
 
 
 def _value(name: str, text: str, kind: Any) -> Any:
@@ -66,7 +57,3 @@ def _value(name: str, text: str, kind: Any) -> Any:
         form, shape = ("list", '["a", "b"]') if is_list else ("group", '{"key": 1}')
         raise ConfigInvalid(f"{name}: should be a {form} in JSON: {shape}.")
     return value
-
-
-def _ours(environ: Mapping[str, str]) -> list[str]:
-    return [name for name in environ if name.startswith(PREFIX)]
