@@ -1,6 +1,5 @@
 """How commands run: their sandbox, network, environment and limits."""
 
-import hashlib
 import os
 import re
 from dataclasses import field, fields
@@ -11,6 +10,7 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.values import Strings, size, strings
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.checks import check_types
+from fsagent_tools.runtime.state import root_name
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]
@@ -144,8 +144,7 @@ class ProcessPolicy:
 
     def caches_of(self, root: str) -> str:
         """The directory of caches for the commands of the workspace at `root`, a real path."""
-        own = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
-        return self.caches or str(Path(_CACHES).expanduser() / own)
+        return self.caches or str(Path(_CACHES).expanduser() / root_name(root))
 
     def described(self, sandbox: Confinement, level: str, sockets: str) -> str:
         """What a model should know of a command's limits, in short sentences; "" without any.
