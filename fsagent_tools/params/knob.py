@@ -22,10 +22,10 @@ class Knob:
     words: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
     type: Any = None
+    required: bool = field(init=False)
 
-    @property
-    def required(self) -> bool:
-        return self.default is REQUIRED and self.factory is None
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "required", self.default is REQUIRED and self.factory is None)
 
     @property
     def absent(self) -> tuple[Any, ...]:
