@@ -12,7 +12,6 @@ if TYPE_CHECKING:  # a plain read has no use for it
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FORMS = {  # element -> what becomes of its parts
-    "f": r"\frac{{{num}}}{{{den}}}",
     "sSup": "{e}^{{{sup}}}",
     "sSub": "{e}_{{{sub}}}",
     "sSubSup": "{e}_{{{sub}}}^{{{sup}}}",
@@ -20,17 +19,21 @@ _FORMS = {  # element -> what becomes of its parts
     "limLow": r"\underset{{{lim}}}{{{e}}}",
     "limUpp": r"\overset{{{lim}}}{{{e}}}",
     "func": "{fName} {e}",
-    "bar": r"\overline{{{e}}}",
 }
 _LARGE = {"": r"\int", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "∮": r"\oint"}
 _ACCENTS = {
-    "": "hat",
+    "\u0300": "grave",
+    "\u0301": "acute",
     "\u0302": "hat",
     "\u0303": "tilde",
     "\u0305": "bar",
+    "\u0306": "breve",
     "\u0307": "dot",
+    "\u0308": "ddot",
+    "\u030c": "check",
     "\u20d7": "vec",
 }
+_BRACKETS = {"\u23de": "overbrace", "\u23df": "underbrace"}
 _Parts = Mapping[str, str]
 _BRACES = {"{": r"\{", "}": r"\}", "": "."}
 
@@ -73,7 +76,7 @@ class Equations:
 def _latex(node: "Element") -> str:
     kind = node.tag.removeprefix(_MATH)
     if kind == "t":
-        return node.text or ""
+        return re.sub(r"[%#]", r"\\\g<0>", node.text or "")
     if not node.tag.startswith(_MATH) or kind.endswith("Pr"):
         return ""
     inner = [(child.tag.removeprefix(_MATH), _latex(child)) for child in node]
@@ -85,6 +88,20 @@ def _latex(node: "Element") -> str:
     if kind in _MADE:
         return _MADE[kind](node, parts, [told for name, told in inner if name in ("e", "mr")])
     return "".join(told for _, told in inner)
+
+
+def _fraction(node: "Element", parts: _Parts, every: list[str]) -> str:
+    above, below = parts["num"], parts["den"]
+    if _said(node, "type", "bar") == "noBar":
+        return rf"{{{above} \atop {below}}}"
+    return rf"\frac{{{above}}}{{{below}}}"
+
+
+def _run(node: "Element", parts: _Parts, every: list[str]) -> str:
+    said = "".join(map(_latex, node.iter(f"{_MATH}t")))
+    normal = node.find(f"{_MATH}rPr/{_MATH}nor")
+    is_text = normal is not None and normal.get(f"{_MATH}val") not in ("0", "off")
+    return rf"\text{{{said}}}" if is_text else said
 
 
 def _root(node: "Element", parts: _Parts, every: list[str]) -> str:
@@ -105,7 +122,23 @@ def _fenced(node: "Element", parts: _Parts, every: list[str]) -> str:
 
 
 def _accented(node: "Element", parts: _Parts, every: list[str]) -> str:
-    return rf"\{_ACCENTS.get(_said(node, 'chr', ''), 'hat')}{{{parts['e']}}}"
+    sign = _said(node, "chr", "\u0302")
+    if sign in _ACCENTS:
+        return rf"\{_ACCENTS[sign]}{{{parts['e']}}}"
+    return f"{parts['e']}{sign}"
+
+
+def _barred(node: "Element", parts: _Parts, every: list[str]) -> str:
+    above = _said(node, "pos", "bot") == "top"
+    return rf"\{'over' if above else 'under'}line{{{parts['e']}}}"
+
+
+def _bracketed(node: "Element", parts: _Parts, every: list[str]) -> str:
+    sign = _said(node, "chr", "\u23df")
+    if sign in _BRACKETS:
+        return rf"\{_BRACKETS[sign]}{{{parts['e']}}}"
+    above = _said(node, "pos", "bot") == "top"
+    return rf"\{'over' if above else 'under'}set{{{sign}}}{{{parts['e']}}}"
 
 
 def _grid(node: "Element", parts: _Parts, every: list[str]) -> str:
@@ -118,8 +151,17 @@ def _row(node: "Element", parts: _Parts, every: list[str]) -> str:
 
 
 _MADE = {
-    **{"rad": _root, "nary": _large, "d": _fenced, "acc": _accented},
-    **{"m": _grid, "eqArr": _grid, "mr": _row},
+    "r": _run,
+    "f": _fraction,
+    "rad": _root,
+    "nary": _large,
+    "d": _fenced,
+    "acc": _accented,
+    "bar": _barred,
+    "groupChr": _bracketed,
+    "m": _grid,
+    "eqArr": _grid,
+    "mr": _row,
 }
 
 

@@ -22,6 +22,7 @@ def prop(kind, **values):
     return f"<m:{kind}Pr>{inner}</m:{kind}Pr>"
 
 
+N_OVER_K = f"<m:num>{r('n')}</m:num><m:den>{r('k')}</m:den>"
 EQUATIONS = {
     r"\frac{a}{b}": f"<m:f><m:num>{r('a')}</m:num><m:den>{r('b')}</m:den></m:f>",
     "x^{2}": f"<m:sSup>{e(r('x'))}<m:sup>{r('2')}</m:sup></m:sSup>",
@@ -37,6 +38,17 @@ EQUATIONS = {
     r"\left\{ a \right.": f"<m:d>{prop('d', begChr='{', endChr='')}{e(r('a'))}</m:d>",
     "sin x": f"<m:func><m:fName>{r('sin')}</m:fName>{e(r('x'))}</m:func>",
     r"\vec{v}": f"<m:acc>{prop('acc', chr='&#x20d7;')}{e(r('v'))}</m:acc>",
+    r"\ddot{v}": f"<m:acc>{prop('acc', chr='&#x308;')}{e(r('v'))}</m:acc>",
+    "v\u0335": f"<m:acc>{prop('acc', chr='&#x335;')}{e(r('v'))}</m:acc>",  # LaTeX has no name for it
+    r"\overline{x}": f"<m:bar>{prop('bar', pos='top')}{e(r('x'))}</m:bar>",
+    r"\underline{x}": f"<m:bar>{e(r('x'))}</m:bar>",
+    r"\underbrace{x}": f"<m:groupChr>{e(r('x'))}</m:groupChr>",
+    r"\overset{→}{x}": f"<m:groupChr>{prop('groupChr', chr='→', pos='top')}{e(r('x'))}</m:groupChr>",
+    r"\left( {n \atop k} \right)": (
+        f"<m:d>{e('<m:f>' + prop('f', type='noBar') + N_OVER_K + '</m:f>')}</m:d>"
+    ),
+    r"\text{if x}": f"<m:r>{prop('r', nor='1')}<m:t>if x</m:t></m:r>",
+    r"5\% \#": r("5% #"),
     r"\begin{matrix}a & b \\ c & d\end{matrix}": (
         f"<m:m><m:mr>{e(r('a'))}{e(r('b'))}</m:mr><m:mr>{e(r('c'))}{e(r('d'))}</m:mr></m:m>"
     ),
