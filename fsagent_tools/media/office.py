@@ -21,6 +21,7 @@ _HTML = "text/html"
 _SHIFTED = re.compile(rb"<(sup|sub)>([-+]?\d+|\xe2(?:\x88\x92|\x80\x93)\d+|[A-Za-z])</\1>")
 _TITLE = "p[style-name='Title'] => h1:fresh"
 _DAY = re.compile(r"(?<=\| )(\d{4}-\d\d-\d\d) 00:00:00(?= \|)")  # a cell that holds no time
+_TIME = re.compile(r"(?<=\| )1899-12-31 (\d\d:\d\d:\d\d)(?= \|)")  # no day: Excel's begin with 1900
 _ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
 OFFICE = {  # by suffix
     _WORD: f"{_OPEN_XML}wordprocessingml.document",
@@ -66,7 +67,7 @@ def markdown(data: bytes, suffix: str) -> str:
         if suffix in (".xlsx", ".ods"):
             data = with_all_cells(data, suffix)
         text = extracted(data, OFFICE[suffix]).strip()
-        return _DAY.sub(r"\1", text) if suffix == ".xlsx" else text
+        return _DAY.sub(r"\1", _TIME.sub(r"\1", text)) if suffix == ".xlsx" else text
     except KreuzbergError as error:
         raise _damaged(str(error).removeprefix(f"{type(error).__name__}: ")) from None
 

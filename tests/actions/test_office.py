@@ -137,16 +137,17 @@ def test_slides_are_read_as_they_are_shown_with_what_the_speaker_says(tools, roo
     assert out.text == "\n\n".join(told)
 
 
-def test_a_day_without_a_time_is_told_as_one(tools, root):
+def test_a_day_without_a_time_is_told_as_one_and_a_time_without_a_day(tools, root):
     rows = "".join(
         f'<row r="{n}"><c r="A{n}" s="1"><v>{at}</v></c><c r="B{n}"><v>{n}</v></c></row>'
-        for n, at in enumerate((45322, 45322.4375), 1)
+        for n, at in enumerate((45322, 45322.4375, 0.4375, 0), 1)
     )
     days = '<xf numFmtId="0"/><xf numFmtId="22"/>'
     (root / "a.xlsx").write_bytes(office.xlsx(rows, styles=days))
     told = tools["read"].call({"file_path": "a.xlsx"}).text
     assert "| 2024-01-31 | 1 |" in told
     assert "| 2024-01-31 10:30:00 | 2 |" in told
+    assert "| 10:30:00 | 3 |\n| 00:00:00 | 4 |" in told
 
 
 CHART = office.chart("Sales &amp; costs", North={"2019": 1, "2020": 2.5}, South={"2020": 3})
