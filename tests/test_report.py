@@ -79,6 +79,7 @@ def test_an_opened_row_has_the_diff_the_call_and_the_output(session):
     read, edit, *_, command, gone, _ = bodies(session.report())
     assert "-x0 = 0\n+x0 = '</script><b>'" in edit["d"][0]
     assert "a.py" in edit["a"].values()
+    assert "null" not in edit["a"]["changes"]
     assert read["t"].count("\n") == 39
     assert command["c"].startswith("echo out")
     assert "out" in command["t"]

@@ -10,8 +10,6 @@ from fsagent_tools.report.logged import LoggedCall
 
 _Body = dict[str, Any]  # one letter for each part, as page.js reads them
 _LONGEST, _SHORTEST = 32_768, 512  # characters of one text
-_FAST, _SMALL = 1, 6  # levels: the first turn only finds how much there is room for
-_SHARE = 0.85  # about how long the data of the second are, of those of the first
 _FACTS = ("session", "run", "call", "code", "exit_code")
 _DIGESTS = ("sha256_before", "sha256_after")
 
@@ -23,17 +21,15 @@ def packed(records: Sequence[LoggedCall], size: int) -> tuple[str, bool]:
     """
     bodies = [_body_of(record) for record in records]
     lengths = _lengths(bodies)
-    longest, level, share = _common(lengths, 12 * size), _FAST, _SHARE
+    longest = _common(lengths, 12 * size)  # what packs best has a twelfth of its length
     while True:
         whole = [_shortened(body, longest) for body in bodies]
         text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-        data = base64.b64encode(zlib.compress(text.encode(errors="replace"), level)).decode()
-        if (length := share * len(data)) > size and longest > _SHORTEST:
-            shown = sum(min(whole_length, longest) for whole_length in lengths)
-            longest = min(_common(lengths, int(0.95 * shown * size / length)), longest * 9 // 10)
-        elif level == _SMALL:
+        data = base64.b64encode(zlib.compress(text.encode(errors="replace"))).decode()
+        if len(data) <= size or longest <= _SHORTEST:
             return data, whole != bodies
-        level, share = _SMALL, 1.0
+        shown = sum(min(length, longest) for length in lengths)
+        longest = min(_common(lengths, int(0.95 * shown * size / len(data))), longest * 9 // 10)
 
 
 def _common(lengths: Sequence[int], room: int) -> int:
@@ -85,7 +81,14 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     lines = 1 if isinstance(value, dict | list) else None
-    return json.dumps(_shortened(value, _LONGEST), ensure_ascii=False, indent=lines)
+    return json.dumps(_given(_shortened(value, _LONGEST)), ensure_ascii=False, indent=lines)
+
+
+def _given(value: Any) -> Any:
+    """Without nulls, which stand for what the model did not give."""
+    if isinstance(value, dict):
+        return {name: _given(part) for name, part in value.items() if part is not None}
+    return [_given(part) for part in value] if isinstance(value, list) else value
 
 
 def _shortened(value: Any, longest: int) -> Any:

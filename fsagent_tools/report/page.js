@@ -195,6 +195,6 @@ unpack().then(() => {
   if (named && named.matches("details")) { named.open = true; go(named); }
   const edit = all.find((row) => row.dataset.k.split(" ").includes("edit"));
   if (edit && !all.some((row) => row.open)) edit.open = true;  // a first look shows a diff
-  for (const row of all) if (row.open) near.observe(row);
+  for (const row of all) if (row.open) fill(row);
   root.dataset.ready = "";
 }, (error) => { $$("count").textContent = "This browser cannot show diffs: " + error.message; });
