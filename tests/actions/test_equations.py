@@ -39,11 +39,13 @@ EQUATIONS = {
     "sin x": f"<m:func><m:fName>{r('sin')}</m:fName>{e(r('x'))}</m:func>",
     r"\vec{v}": f"<m:acc>{prop('acc', chr='&#x20d7;')}{e(r('v'))}</m:acc>",
     r"\ddot{v}": f"<m:acc>{prop('acc', chr='&#x308;')}{e(r('v'))}</m:acc>",
-    "v\u0335": f"<m:acc>{prop('acc', chr='&#x335;')}{e(r('v'))}</m:acc>",  # LaTeX has no name for it
+    "v\u0335": f"<m:acc>{prop('acc', chr='&#x335;')}{e(r('v'))}</m:acc>",  # unnamed in LaTeX
     r"\overline{x}": f"<m:bar>{prop('bar', pos='top')}{e(r('x'))}</m:bar>",
     r"\underline{x}": f"<m:bar>{e(r('x'))}</m:bar>",
     r"\underbrace{x}": f"<m:groupChr>{e(r('x'))}</m:groupChr>",
-    r"\overset{→}{x}": f"<m:groupChr>{prop('groupChr', chr='→', pos='top')}{e(r('x'))}</m:groupChr>",
+    r"\overset{→}{x}": (
+        f"<m:groupChr>{prop('groupChr', chr='→', pos='top')}{e(r('x'))}</m:groupChr>"
+    ),
     r"\left( {n \atop k} \right)": (
         f"<m:d>{e('<m:f>' + prop('f', type='noBar') + N_OVER_K + '</m:f>')}</m:d>"
     ),
