@@ -21,25 +21,40 @@ _CODE = (
 )
 # Of a match its last group is covered, or all of it where it has none. Repeats that may begin at
 # many places are bounded, so that the time grows with the text and not with its square.
+_PRIVATE_KEY = (
+    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END [A-Z ]*PRIVATE KEY|\Z)"
+)
+_URL_PASSWORD = r"://[^\s/:@'\"]{0,200}:([^\s/@'\"]+)@"
+_AUTHORIZATION = (  # a value without a digit or a sign of base64 is prose about headers
+    r"authorization[\"']?\s{0,20}[:=]\s{0,20}[\"']?[\w-]{1,30}\s{1,20}(?=[^\n']*[\d=_])"
+)
+_HEADER = (
+    rf"\b(?i:{_AUTHORIZATION}|(?:set-)?cookie:\s*)([^\n']+)"
+    r"|\b(?i:bearer|basic)\s+([\w.~+/=-]{8,})"
+)
+_PREFIXES = (
+    r"gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-|gsk_|hvs\.|dop_v1_|shpat_|sk-|whsec_"
+    r"|[sr]k_(?:live|test)_|xox[abeoprs]-|ya29\.|SG\.|AGE-SECRET-KEY-"
+)
+_VENDOR_KEY = (  # a JSON web token, keys of Amazon and Google, then those with a prefix of words
+    r"\b(?:eyJ[\w-]{8,999}\.[\w-]{8,}(?:\.[\w-]*)?|A(?:KI|SI)A[0-9A-Z]{16}\b|AIza[\w-]{30,}"
+    rf"|(?:{_PREFIXES})(?=[\w-]{{0,60}}[\dA-Z])[\w.-]{{12,}})"
+)
+_OPTION = (  # but for a count
+    rf"--(?!no-)[\w-]{{0,60}}?(?i:{_NAME})[\w-]{{0,60}}\s{{1,20}}"
+    r"(?!\d{1,5}(?!\S))([^\s\"'-][^\s\"']*)"
+)
+_ASSIGNS = (  # in code, in a URL, by a blank before a quote, or as an element of XML
+    r"(?:\s{0,20}(?::=|=>|[:=]|%3[aAdD])\s{0,20}|\s(?=[\"'])|>(?=[^<>\n]{4,200}</))"
+)
+_QUOTED = (  # within a text of JSON, or in a quote of a program
+    r"\\\"([^\"\\\n]{4,})\\\"|[bfr]?\"((?:\\.|[^\"\\\n]){4,})\"|[bfr]?'((?:\\.|[^'\\\n]){4,})'"
+)
+_BARE = rf"(?!{_CODE})([^\s\"',;&|()<>\[\]{{}}]{{4,}}+)(?![(\[])"  # nor is a call a value
+_NAMED = rf"(?i:{_NAME}[\w.-]{{0,60}})(?:\\?[\"'])?{_ASSIGNS}(?:{_QUOTED}|{_BARE})"
 _FORMS = tuple(
     re.compile(form, re.DOTALL)
-    for form in (
-        r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END [A-Z ]*PRIVATE KEY|\Z)",
-        r"://[^\s/:@'\"]{0,200}:([^\s/@'\"]+)@",
-        r"\b(?i:authorization[\"']?\s{0,20}[:=]\s{0,20}[\"']?[\w-]{1,30}\s{1,20}(?=[^\n']*[\d=_])"
-        r"|(?:set-)?cookie:\s*)([^\n']+)"
-        r"|\b(?i:bearer|basic)\s+([\w.~+/=-]{8,})",
-        r"\b(?:eyJ[\w-]{8,999}\.[\w-]{8,}(?:\.[\w-]*)?|A(?:KI|SI)A[0-9A-Z]{16}\b|AIza[\w-]{30,}"
-        r"|(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|pypi-|gsk_|hvs\.|dop_v1_|shpat_|sk-|whsec_"
-        r"|[sr]k_(?:live|test)_|xox[abeoprs]-|ya29\.|SG\.|AGE-SECRET-KEY-)"
-        r"(?=[\w-]{0,60}[\dA-Z])[\w.-]{12,})",
-        rf"--(?!no-)[\w-]{{0,60}}?(?i:{_NAME})[\w-]{{0,60}}\s{{1,20}}"
-        r"(?!\d{1,5}(?!\S))([^\s\"'-][^\s\"']*)"
-        rf"|(?i:{_NAME}[\w.-]{{0,60}})(?:\\?[\"'])?"
-        r"(?:\s{0,20}(?::=|=>|[:=]|%3[aAdD])\s{0,20}|\s(?=[\"'])|>(?=[^<>\n]{4,200}</))"
-        r"(?:\\\"([^\"\\\n]{4,})\\\"|[bfr]?\"((?:\\.|[^\"\\\n]){4,})\"|[bfr]?'((?:\\.|[^'\\\n]){4,})'"
-        rf"|(?!{_CODE})([^\s\"',;&|()<>\[\]{{}}]{{4,}}+)(?![(\[]))",
-    )
+    for form in (_PRIVATE_KEY, _URL_PASSWORD, _HEADER, _VENDOR_KEY, f"{_OPTION}|{_NAMED}")
 )
 _SECRET_NAME = re.compile(rf"(?i:{_NAME}|cookie)")
 _UNSEEN = re.compile(
