@@ -23,7 +23,6 @@ NEVER = {
 }  # fmt: skip
 _HEAD = {"meta", "base"}
 _UNKNOWN = (None, None)  # elements that say nothing of the words in them
-_NO_ATTRIBUTES: dict[str, str] = {}  # asked faster than what lxml gives
 _TOLD_APART = {"input", *EMBEDS}
 _CONTROLS = bytes({*range(32)} - {*b"\t\n\f\r"})  # which no page has, and the writer makes signs of
 _TITLE = 1000  # characters of a title that are kept
@@ -75,7 +74,9 @@ def content(
     with suppress(etree.XMLSyntaxError):  # a page without any element
         parser.close()
     text = reader.text()
-    return Content(reader.title, text, reader.site, reader.refresh, tuple(reader.data_of_scripts))
+    return Content(
+        reader.title, text, reader.site, reader.head.refresh, tuple(reader.data_of_scripts)
+    )
 
 
 class Reader:
@@ -84,7 +85,7 @@ class Reader:
     def __init__(self, url: str, *, plain: bool) -> None:
         self.title = ""
         self.data_of_scripts: list[str] = []
-        self._head = Head()
+        self.head = Head()
         self._site = urljoin(url, "/")
         self._links = Links(url, self._site)
         self._writer = Writer(self._links, plain=plain)
@@ -103,8 +104,6 @@ class Reader:
         self._regions = Regions(self._writer)
 
     def start(self, tag: str, attributes: Attributes) -> None:
-        if not attributes:
-            attributes = _NO_ATTRIBUTES
         known = self._elements.get(tag, _UNKNOWN)
         if tag == "template" and "shadowrootmode" in attributes:
             known = _UNKNOWN
@@ -174,14 +173,10 @@ class Reader:
     def site(self) -> str:
         return self._site.rstrip("/") if self._links.shortened else ""
 
-    @property
-    def refresh(self) -> str:
-        return self._head.refresh
-
     def _note(self, tag: str, attributes: Attributes) -> None:
         """What an element says beside its content."""
         if tag == "meta":
-            self._head.meta(attributes)
+            self.head.meta(attributes)
         elif tag == "base":
             self._rebase(attributes.get("href", ""))
         elif tab_part(tag, attributes) == PANEL:
@@ -227,7 +222,7 @@ class Reader:
         self._writer.flush()
 
     def text(self) -> str:
-        return self._regions.content(self.title, manual=self._head.manual)
+        return self._regions.content(self.title, manual=self.head.manual)
 
     def _rebase(self, href: str) -> None:
         with suppress(ValueError):

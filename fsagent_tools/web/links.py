@@ -1,11 +1,7 @@
 """Where the links of a page lead, told as briefly as can be."""
 
-import re
 from collections.abc import Iterable, Mapping
 from urllib.parse import urljoin
-
-SITE_PATH = re.compile(r"/(?![/.])(?!.*/\.)")  # a path of the site as it stands
-RELATIVE = re.compile(r"[\w-][\w./-]*(?:#[\w./:()+~-]*)?")  # a path in the same folder or beneath
 
 
 class Links:
@@ -20,7 +16,6 @@ class Links:
 
     def rebase(self, base: str) -> None:
         self.base = base
-        self._folder = urljoin(base, ".")
         self._hrefs: dict[str, str] = {}  # as links say them -> as they are told
 
     def href(self, attributes: Mapping[str, str]) -> str:
@@ -33,11 +28,8 @@ class Links:
 
     def absolute(self, link: str, *schemes: str) -> str:
         """ "" for what is no address of the web, nor of one of `schemes`."""
-        if SITE_PATH.match(link) and self._site and self.base.startswith(self._site):
-            self.shortened = True
-            return link.replace(" ", "%20")
         try:
-            joined = self._joined(link)
+            joined = urljoin(self.base, link).replace(" ", "%20") if link else ""
         except ValueError:
             return ""
         if self._site and joined.startswith(self._site):
@@ -48,8 +40,3 @@ class Links:
     def first(self, addresses: Iterable[str]) -> str:
         """Like `absolute`, for the first of several that is one."""
         return next(filter(None, map(self.absolute, addresses)), "")
-
-    def _joined(self, link: str) -> str:
-        if RELATIVE.fullmatch(link) and "/." not in link:  # what most links of manuals are
-            return self._folder + link
-        return urljoin(self.base, link).replace(" ", "%20") if link else ""
