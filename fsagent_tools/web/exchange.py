@@ -2,18 +2,37 @@
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, NetworkError
-from fsagent_tools.web.request import Dial, HttpRequest, Reply
-from fsagent_tools.web.wire import Wire, WireReader, trust
+from fsagent_tools.web.url import Url
+from fsagent_tools.web.wire import Wire, trust
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token (RFC 9110, 5.6.2)
 VALUE = re.compile(r"[\t\x20-\x7e]*")  # what servers make of more than ASCII differs
 _CHUNK = 1 << 16
 OWN = {"host", "connection", "content-length", "transfer-encoding"}
+Dial = Callable[[str, int], Wire]
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    url: Url
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Headers in lower case; `chunks` is the body as it was sent, still compressed."""
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: Iterator[bytes]
 
 
 @contextmanager
@@ -33,8 +52,8 @@ def exchange(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
         if url.scheme == "https":
             wire = wire.secure(trust(), url.host)
         connection = http.client.HTTPConnection(url.host, url.port)
-        loan: Any = _Loan(wire)
-        connection.sock = loan
+        stream: Any = _Stream(wire)
+        connection.sock = stream
         headers = {**request.headers, "Host": url.netloc, "Connection": "close"}
         connection.request(request.method, url.target, request.body, headers)
         response = connection.getresponse()
@@ -49,15 +68,26 @@ def exchange(request: HttpRequest, dial: Dial) -> Iterator[Reply]:
         wire.close()
 
 
-class _Loan:
-    """A wire as the socket `http.client` expects; it closes the socket before the body is read."""
+class _Stream(io.RawIOBase):
+    """A wire as the socket that `http.client` writes to, and as the file that it reads.
+
+    It closes both before the body is read, so that does nothing here.
+    """
 
     def __init__(self, wire: Wire) -> None:
-        self.sendall = wire.write
         self._wire = wire
+        self.sendall = wire.write
 
     def makefile(self, _mode: str) -> io.BufferedReader:
-        return io.BufferedReader(WireReader(self._wire), _CHUNK)
+        return io.BufferedReader(self, _CHUNK)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._wire.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
 
     def close(self) -> None:
         pass

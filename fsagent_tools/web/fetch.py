@@ -16,10 +16,9 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.policy.hosts import Proxy
 from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.exchange import exchange
+from fsagent_tools.web.exchange import HttpRequest, Reply, exchange
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.inflate import decoders, inflate
-from fsagent_tools.web.request import HttpRequest, Reply
 from fsagent_tools.web.tunnel import dial_through
 from fsagent_tools.web.url import Url
 from fsagent_tools.web.wire import Wire, dial

@@ -1,7 +1,6 @@
 """A connection to a checked address, whose every wait ends at the deadline or a cancel."""
 
 import errno
-import io
 import os
 import selectors
 import socket
@@ -9,7 +8,7 @@ import ssl
 import time
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from fsagent_tools.errors import NetworkError
 from fsagent_tools.web.clock import POLL, Clock
@@ -71,21 +70,6 @@ class Wire:
                 ) from None
             except OSError as error:
                 raise NetworkError(f"The connection broke: {error.strerror or error}.") from None
-
-
-class WireReader(io.RawIOBase):
-    """A wire as a raw file, for readers that want one. Closing it leaves the wire open."""
-
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._wire.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
 
 
 def dial(host: str, port: int, guard: Guard, clock: Clock) -> Wire:

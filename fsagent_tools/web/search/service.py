@@ -11,9 +11,9 @@ from fsagent_tools.policy.hosts import HostRule
 from fsagent_tools.runtime.weight import check_weight
 from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import one_line
+from fsagent_tools.web.exchange import HttpRequest
 from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.request import HttpRequest
 from fsagent_tools.web.search.provider import Hit, Provider, ProviderRequest
 from fsagent_tools.web.search.providers import BUILTIN
 from fsagent_tools.web.search.settings import SearchSettings, key_variable
