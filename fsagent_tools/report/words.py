@@ -12,14 +12,7 @@ _EFFECTS = {
     "execute": "command",
     "network": "web",
 }
-_WHY = {
-    "PATH_OUTSIDE_WORKSPACE": "The path leads out of the project's directory.",
-    "PATH_DENIED": "The policy closes the path.",
-    "PERMISSION_DENIED": "The policy or the operating system forbids it.",
-    "ACTION_NOT_ALLOWED": "The policy does not allow this tool.",
-    "READONLY": "The workspace is read-only.",
-    "APPROVAL_DENIED": "The user said no.",
-    "UNSAFE_URL": "The policy closes the address.",
+_WHY = {  # in a log without contents, which has the reason of a denial only
     "FILE_CHANGED": "The file changed while it was being edited.",
     "FILE_NOT_READ": "The file was to be edited and had not been read.",
     "NO_LINE_INDEX": "A line ID was used before the file was read.",

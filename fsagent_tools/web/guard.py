@@ -28,6 +28,10 @@ CLOSED = [
 GLOBAL6 = ipaddress.IPv6Network("2000::/3")
 EMBEDDING = [ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96")]
 LOCAL_NAMES = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
+_OPENED = (
+    "Fetch public pages only; the host application can open a local server with the policy's "
+    "allow_hosts."
+)
 NEVER_BY_NAME = "a link-local or metadata"
 
 
@@ -79,8 +83,7 @@ class Guard:
             if why and not by_name:
                 raise UnsafeUrl(
                     f"{host} is {why} address ({address}), which may not be reached.",
-                    hint="Fetch public pages only; the host application can open a local server "
-                    "with the policy's allow_hosts.",
+                    hint=_OPENED,
                 )
         return [str(address) for address in found]
 
@@ -94,8 +97,7 @@ class Guard:
             if "." not in host or host.rstrip(".").endswith(LOCAL_NAMES):
                 raise UnsafeUrl(
                     f"{host} is a name of a local network, which may not be reached.",
-                    hint="Fetch public pages only; the host application can open a local server "
-                    "with the policy's allow_hosts.",
+                    hint=_OPENED,
                 ) from None
 
     def opens(self, host: str, port: int) -> bool:

@@ -1,8 +1,9 @@
 """An HTML page's own content, without chrome, scripts and what is hidden, in one pass."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from urllib.parse import urljoin
 
@@ -97,8 +98,8 @@ class Reader:
         self._elements["h1"] = self._writer.elements["h1"][0], self._end_title
         self._hidden = 0  # open elements, from the outmost that is not shown
         self._hides = 0  # number of the first piece that is not shown
-        self._collects: tuple[str, ...] = ()  # what the hidden element is read for
-        self._collected = ""
+        self._hears: Callable[[str], None] | None = None  # who wants the words of what is hidden
+        self._heard: list[str] = []
         self._tabs = Tabs()
         self._open = self._writer.open
         self._regions = Regions(self._writer)
@@ -142,7 +143,7 @@ class Reader:
 
     def _hide(self, tag: str, attributes: Attributes) -> None:
         if not self._hidden:
-            self._collects, self._collected = _collects(tag, attributes), ""
+            self._hears, self._heard = self._hearer(tag, attributes), []
             self._hides = len(self._pieces)
         if tag in _TOLD_APART:
             self._leave_unsaid()
@@ -152,16 +153,30 @@ class Reader:
 
     def _show(self) -> None:
         self._leave_unsaid()
-        if self._collects:
-            self._keep(self._collects, self._collected)
-            self._collects = ()
+        if self._hears:
+            self._hears("".join(self._heard))
 
     def _leave_unsaid(self) -> None:
-        if self._collects:
-            said = "".join(self._pieces[self._hides :])
-            most = None if self._collects[0] == "json" else _TITLE
-            self._collected = (self._collected + said)[:most]
+        if self._hears:
+            self._heard += self._pieces[self._hides :]
         del self._pieces[self._hides :]
+
+    def _hearer(self, tag: str, attributes: Attributes) -> Callable[[str], None] | None:
+        """Who is told the words of a hidden element once it ends."""
+        kind = attributes.get("type", "") if tag == "script" else ""
+        if kind.startswith("math/tex"):
+            return self._writer.tex
+        if kind.endswith("json"):
+            return self.data_of_scripts.append
+        if tag == "title":
+            return self._entitle
+        if tab_part(tag, attributes) == TAB:
+            names = attributes.get("id", ""), attributes.get("aria-controls", "")
+            return partial(self._tabs.add, tuple(filter(None, names)))
+        return None
+
+    def _entitle(self, text: str) -> None:
+        self.title = self.title or text[:_TITLE]
 
     def _end_title(self, tag: str) -> None:
         before = len(self._blocks)
@@ -181,17 +196,6 @@ class Reader:
             self._rebase(attributes.get("href", ""))
         elif tab_part(tag, attributes) == PANEL:
             self._writer.label(self._tabs.of(attributes))
-
-    def _keep(self, kind: tuple[str, ...], text: str) -> None:
-        """What a hidden element says that is told elsewhere."""
-        if kind[0] == "title":
-            self.title = self.title or text
-        elif kind[0] == "json":
-            self.data_of_scripts.append(text)
-        elif kind[0] == "tex":
-            self._writer.tex(text.strip())
-        else:
-            self._tabs.add(kind[1:], text)
 
     def _told_apart(self, tag: str, attributes: Attributes) -> None:
         """An element that is never read, but leaves a box or a link."""
@@ -227,16 +231,3 @@ class Reader:
     def _rebase(self, href: str) -> None:
         with suppress(ValueError):
             self._links.rebase(urljoin(self._links.base, href.strip()))
-
-
-def _collects(tag: str, attributes: Attributes) -> tuple[str, ...]:
-    if tag == "title":
-        return ("title",)
-    if tag == "script" and attributes.get("type", "").startswith("math/tex"):
-        return ("tex",)
-    if tag == "script" and attributes.get("type", "").endswith("json"):
-        return ("json",)
-    if tab_part(tag, attributes) == TAB:
-        names = attributes.get("id", ""), attributes.get("aria-controls", "")
-        return (TAB, *filter(None, names))
-    return ()

@@ -102,6 +102,7 @@ class Writer:
         self.pieces.append("[x] " if done else "[ ] ")
 
     def tex(self, text: str) -> None:
+        text = text.strip()
         self.pieces.append(text if self._plain else f"${text}$")
 
     def embed(self, name: str, addresses: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 TAB, PANEL = "tab", "tabpanel"
 PANEL_CLASS = "tabbed-block"  # of Material for MkDocs, which gives no roles
+_LONGEST = 1000  # characters of what a tab says
 _LABELLED = "__tabbed_"  # what its labels are for
 
 
@@ -27,6 +28,7 @@ class Tabs:
 
     def add(self, names: tuple[str, ...], said: str) -> None:
         """names: its id and its panel's, as far as it has them."""
+        said = said[:_LONGEST]
         if names:
             self._named |= dict.fromkeys(names, said)
             return
