@@ -17,6 +17,7 @@ from fsagent_tools.results import Outcome
 
 PATH_FIELDS = ("path", "source", "destination")
 RUN_FIELDS = ("exit_code", "timed_out", "refused")  # what is told of a command that ended
+MARK_FIELDS = ("mark", "name", "to", "checkpoint")
 LONGEST_DIFF = 100_000  # characters
 MOST_DIFFS = 100  # of one command
 
@@ -86,10 +87,8 @@ class Event:
             done |= {"sha256_before": _hash(change.before), "sha256_after": _hash(change.after)}
             done |= {name: data[name] for name in ("insertions", "deletions") if name in data}
         if self.mark:
-            told = {**data, **(self.params or {}), "mark": self.tool}
-            done |= {
-                name: told[name] for name in ("mark", "name", "to", "checkpoint") if name in told
-            }
+            known = {**data, **(self.params or {}), "mark": self.tool}
+            done |= {name: known[name] for name in MARK_FIELDS if name in known}
         if content:
             arguments = self.params.as_json(given=True) if self.params else self.sent
             done |= {"arguments": arguments, "text": outcome.text if outcome else ""}
@@ -98,8 +97,8 @@ class Event:
 
     def _diffs(self) -> Iterator[dict[str, str]]:
         made = self.changes if self.outcome and self.outcome.ok else ()
-        told = chain(((one.paths[-1], describe(one)) for one in made), self._found())
-        for path, text in islice(told, MOST_DIFFS):
+        diffs = chain(((one.paths[-1], describe(one)) for one in made), self._found())
+        for path, text in islice(diffs, MOST_DIFFS):
             if len(text) > LONGEST_DIFF:
                 text = f"{text[:LONGEST_DIFF]}\n({len(text):,} characters in all)"
             yield {"path": path, "diff": text}

@@ -39,14 +39,14 @@ _CODE = (
 
 def pdf_text(data: bytes, spec: str | None, seconds: float = PATIENCE) -> PdfText:
     """`pdf.pages`; as `ends.ended` says when it takes too much, `TimedOut`, `Cancelled`."""
-    told = _remembered("pages", data, [spec], seconds)
-    found = tuple((number, text) for number, text in told["pages"])
-    return PdfText(found, told["total"], tuple(told["scanned"]), told["unread"])
+    reply = _remembered("pages", data, [spec], seconds)
+    found = tuple((number, text) for number, text in reply["pages"])
+    return PdfText(found, reply["total"], tuple(reply["scanned"]), reply["unread"])
 
 
 def pdf_pictures(data: bytes, numbers: Sequence[int], seconds: float = PATIENCE) -> list[Picture]:
     """Pages as pictures, those for which the time is enough. Raises like `pdf_text`."""
-    return [Picture(**told) for told in ask("page_pictures", data, [[*numbers]], seconds)]
+    return [Picture(**reply) for reply in ask("page_pictures", data, [[*numbers]], seconds)]
 
 
 def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
@@ -56,14 +56,14 @@ def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
 
 def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
     """`notebook.cells`. Raises like `pdf_text`."""
-    told = _remembered("cells", data, [], PATIENCE)
-    return told and (told[0], {int(line): number for line, number in told[1].items()})
+    reply = _remembered("cells", data, [], PATIENCE)
+    return reply and (reply[0], {int(line): number for line, number in reply[1].items()})
 
 
 def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:
     """`notebook.drawings`. Raises like `pdf_text`."""
-    told = ask("drawings", data, [[*numbers]], PATIENCE)
-    return [each and Picture(**each) for each in told]
+    reply = ask("drawings", data, [[*numbers]], PATIENCE)
+    return [each and Picture(**each) for each in reply]
 
 
 def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
@@ -96,10 +96,10 @@ def ask(
         if code := _readers(where.__name__).ask(asked, document.fileno(), answer.fileno(), seconds):
             raise ended(code)
         answer.seek(0)
-        told = json.loads(answer.read().decode())  # no copy of it is kept meanwhile
-    if "error" in told:
-        raise getattr(errors, told["error"])(told["message"], hint=told["hint"])
-    return told["is"]
+        reply = json.loads(answer.read().decode())  # no copy of it is kept meanwhile
+    if "error" in reply:
+        raise getattr(errors, reply["error"])(reply["message"], hint=reply["hint"])
+    return reply["is"]
 
 
 def _launch(module: str) -> Launch:

@@ -81,9 +81,9 @@ def _answer(function: _Function, arguments: Sequence[Any], document: int, answer
     try:
         with open(document, "rb") as file:
             data = file.read()
-        said = _said(function, data, arguments)
+        result = _result(function, data, arguments)
         with open(answer, "w", encoding="utf-8") as out:
-            json.dump(said, out, default=_plain)
+            json.dump(result, out, default=_plain)
         os._exit(0)
     except MemoryError:
         os._exit(NO_MEMORY)
@@ -93,7 +93,7 @@ def _answer(function: _Function, arguments: Sequence[Any], document: int, answer
         os._exit(1)
 
 
-def _said(function: _Function, data: bytes, arguments: Sequence[Any]) -> dict[str, Any]:
+def _result(function: _Function, data: bytes, arguments: Sequence[Any]) -> dict[str, Any]:
     try:
         return {"is": function(data, *arguments)}
     except ToolError as error:

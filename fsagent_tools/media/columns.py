@@ -100,6 +100,6 @@ def _aligned(lines: list[list[Cell]]) -> list[str]:
         at = [next(n for n, c in enumerate(columns) if c[0] <= cell.left <= c[1]) for cell in line]
         if len({*at}) < len(at):
             return _plain(lines)
-        said = dict(zip(at, (cell.text for cell in line), strict=True))
-        rows.append("\t".join(said.get(n, "") for n in range(max(at) + 1)))
+        texts = dict(zip(at, (cell.text for cell in line), strict=True))
+        rows.append("\t".join(texts.get(n, "") for n in range(max(at) + 1)))
     return rows

@@ -92,16 +92,16 @@ def _latex(node: "Element") -> str:
 
 def _fraction(node: "Element", parts: _Parts, every: list[str]) -> str:
     above, below = parts["num"], parts["den"]
-    if _said(node, "type", "bar") == "noBar":
+    if _property(node, "type", "bar") == "noBar":
         return rf"{{{above} \atop {below}}}"
     return rf"\frac{{{above}}}{{{below}}}"
 
 
 def _run(node: "Element", parts: _Parts, every: list[str]) -> str:
-    said = "".join(map(_latex, node.iter(f"{_MATH}t")))
+    words = "".join(map(_latex, node.iter(f"{_MATH}t")))
     normal = node.find(f"{_MATH}rPr/{_MATH}nor")
     is_text = normal is not None and normal.get(f"{_MATH}val") not in ("0", "off")
-    return rf"\text{{{said}}}" if is_text else said
+    return rf"\text{{{words}}}" if is_text else words
 
 
 def _root(node: "Element", parts: _Parts, every: list[str]) -> str:
@@ -110,34 +110,34 @@ def _root(node: "Element", parts: _Parts, every: list[str]) -> str:
 
 
 def _large(node: "Element", parts: _Parts, every: list[str]) -> str:
-    sign, low, high = _said(node, "chr", ""), parts["sub"], parts["sup"]
+    sign, low, high = _property(node, "chr", ""), parts["sub"], parts["sup"]
     bounds = f"_{{{low}}}" * bool(low) + f"^{{{high}}}" * bool(high)
     return f"{_LARGE.get(sign, sign)}{bounds} {parts['e']}"
 
 
 def _fenced(node: "Element", parts: _Parts, every: list[str]) -> str:
-    begin, end = (_said(node, *side) for side in (("begChr", "("), ("endChr", ")")))
-    said = _said(node, "sepChr", "|").join(every)
-    return rf"\left{_BRACES.get(begin, begin)} {said} \right{_BRACES.get(end, end)}"
+    begin, end = (_property(node, *side) for side in (("begChr", "("), ("endChr", ")")))
+    words = _property(node, "sepChr", "|").join(every)
+    return rf"\left{_BRACES.get(begin, begin)} {words} \right{_BRACES.get(end, end)}"
 
 
 def _accented(node: "Element", parts: _Parts, every: list[str]) -> str:
-    sign = _said(node, "chr", "\u0302")
+    sign = _property(node, "chr", "\u0302")
     if sign in _ACCENTS:
         return rf"\{_ACCENTS[sign]}{{{parts['e']}}}"
     return f"{parts['e']}{sign}"
 
 
 def _barred(node: "Element", parts: _Parts, every: list[str]) -> str:
-    above = _said(node, "pos", "bot") == "top"
+    above = _property(node, "pos", "bot") == "top"
     return rf"\{'over' if above else 'under'}line{{{parts['e']}}}"
 
 
 def _bracketed(node: "Element", parts: _Parts, every: list[str]) -> str:
-    sign = _said(node, "chr", "\u23df")
+    sign = _property(node, "chr", "\u23df")
     if sign in _BRACKETS:
         return rf"\{_BRACKETS[sign]}{{{parts['e']}}}"
-    above = _said(node, "pos", "bot") == "top"
+    above = _property(node, "pos", "bot") == "top"
     return rf"\{'over' if above else 'under'}set{{{sign}}}{{{parts['e']}}}"
 
 
@@ -165,7 +165,7 @@ _MADE = {
 }
 
 
-def _said(node: "Element", name: str, usual: str) -> str:
+def _property(node: "Element", name: str, usual: str) -> str:
     """The value of a property, `usual` where it has none."""
     found = node.find(f"*/{_MATH}{name}")
     return usual if found is None else found.get(f"{_MATH}val", usual)

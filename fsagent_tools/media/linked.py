@@ -17,7 +17,7 @@ _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _MOST = 16 << 20  # bytes of a part, unpacked, up to which it is looked at
-_POINTS = 50  # of a series that are told
+_POINTS = 50  # of a series that are shown
 
 
 def related(archive: "ZipFile", path: str) -> list[tuple[str, str, str]]:
@@ -56,10 +56,10 @@ def chart(page: "Element") -> str:
         name = series.find(f"{_CHART}tx//{_CHART}v")
         along = _points(series, "cat") or _points(series, "xVal")
         values = _points(series, "val") or _points(series, "yVal")
-        told = [f"{along.get(at, '')} {value}".strip() for at, value in values.items()]
-        more = ["..."] if len(told) > _POINTS else []
+        points = [f"{along.get(at, '')} {value}".strip() for at, value in values.items()]
+        more = ["..."] if len(points) > _POINTS else []
         named = (name.text or "") if name is not None else ""
-        lines.append(f"- {named}: {'; '.join([*told[:_POINTS], *more])}")
+        lines.append(f"- {named}: {'; '.join([*points[:_POINTS], *more])}")
     return "\n".join(lines)
 
 
@@ -83,7 +83,7 @@ def beside_word(data: bytes) -> str:
                 elif any(map(str.isalpha, words := _words(page, _WORD))):  # no mere page number
                     found.append(f"{kind.title()}: {words}")
     except (*DAMAGE, BadZipFile):
-        pass  # what came before is told; most documents have none of it
+        pass  # what came before stays; most documents have none of it
     return "\n\n".join(dict.fromkeys(found))
 
 

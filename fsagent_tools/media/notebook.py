@@ -36,7 +36,7 @@ def cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
                 lines.append("output:")
                 if kind := _kind(output):
                     pictures[len(lines)] = len(pictures)
-                text = f"(a picture, {kind})" if kind else _said(output)
+                text = f"(a picture, {kind})" if kind else _output(output)
                 lines += text.split("\n")
         return lines, pictures
     except _NOT_A_NOTEBOOK:
@@ -70,14 +70,14 @@ def _kind(output: Mapping[str, Any]) -> str:
     return next((kind for kind in _KINDS if kind in output.get("data", {})), "")
 
 
-def _said(output: Mapping[str, Any]) -> str:
+def _output(output: Mapping[str, Any]) -> str:
     if output["output_type"] == "stream":
         return clip(_text(output["text"]).rstrip("\n"), _MOST_OUTPUT)
     if output["output_type"] == "error":
         return _failed(output)
     data = output.get("data", {})
-    said = _text(data.get("text/plain", "")) or f"({', '.join(data) or 'nothing'})"
-    return clip(said, _MOST_OUTPUT)
+    shown = _text(data.get("text/plain", "")) or f"({', '.join(data) or 'nothing'})"
+    return clip(shown, _MOST_OUTPUT)
 
 
 def _failed(output: Mapping[str, Any]) -> str:

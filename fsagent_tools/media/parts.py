@@ -1,4 +1,4 @@
-"""The parts of a packed document, some of them told otherwise to who reads it."""
+"""The parts of a packed document, some of them rewritten for who reads it."""
 
 import io
 from collections.abc import Callable
@@ -7,9 +7,9 @@ _MOST = 64 << 20  # bytes of all parts, unpacked, up to which they are looked at
 
 
 def rewritten(
-    data: bytes, concerns: Callable[[str], bool], told: Callable[[bytes], bytes]
+    data: bytes, concerns: Callable[[str], bool], rewrite: Callable[[bytes], bytes]
 ) -> bytes:
-    """`data` with what `told` makes of each part whose name `concerns` it. Unchanged where that
+    """`data` with what `rewrite` makes of each part whose name `concerns` it. Unchanged where that
     changes nothing, and where it is damaged or very large.
     """
     from zipfile import ZipFile
@@ -23,7 +23,7 @@ def rewritten(
         raise
     except Exception:  # noqa: BLE001  whatever damage makes of this reader
         return data
-    changed = {name: told(part) if concerns(name) else part for name, part in parts.items()}
+    changed = {name: rewrite(part) if concerns(name) else part for name, part in parts.items()}
     if changed == parts:
         return data
     out = io.BytesIO()

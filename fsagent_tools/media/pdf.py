@@ -46,10 +46,10 @@ def pages(data: bytes, spec: str | None) -> PdfText:
                 break
             page = document[number - 1]
             content = page.get_textpage()
-            said = page_text(content)
-            if len(said) < SCANNED_BELOW and any(page.get_objects(filter=[3], max_depth=2)):
+            text = page_text(content)
+            if len(text) < SCANNED_BELOW and any(page.get_objects(filter=[3], max_depth=2)):
                 scanned.append(number)
-            found.append((number, said))
+            found.append((number, text))
             content.close()
             page.close()
         return PdfText(tuple(found), len(document), tuple(scanned), unread)

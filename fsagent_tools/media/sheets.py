@@ -15,15 +15,15 @@ def with_all_cells(data: bytes, suffix: str) -> bytes:
     """`data`, a .xlsx or .ods, with those cells as texts: a formula reads as it is written, behind
     an equals sign. Unchanged where there are none, and where it is damaged or very large.
     """
-    told = _formula_told if suffix == ".xlsx" else _typed
-    return rewritten(data, _holds_cells, told)
+    rewrite = _with_formulas if suffix == ".xlsx" else _with_types
+    return rewritten(data, _holds_cells, rewrite)
 
 
 def _holds_cells(name: str) -> bool:
     return name.startswith("xl/worksheets/") or name == "content.xml"
 
 
-def _formula_told(part: bytes) -> bytes:
+def _with_formulas(part: bytes) -> bytes:
     def text(cell: re.Match[bytes]) -> bytes:
         attributes = _TYPE.sub(b"", cell[1] or b"")
         return b'<c%b t="inlineStr"><is><t>=%b</t></is></c>' % (attributes, cell[2])
@@ -31,7 +31,7 @@ def _formula_told(part: bytes) -> bytes:
     return _FORMULA.sub(text, part)
 
 
-def _typed(part: bytes) -> bytes:
+def _with_types(part: bytes) -> bytes:
     def typed(cell: re.Match[bytes]) -> bytes:
         attributes = cell[1] or b""
         if b"office:value-type" in attributes or attributes.endswith(b"/"):

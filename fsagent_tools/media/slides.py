@@ -49,8 +49,8 @@ def _notes_in_order(data: bytes) -> dict[str, str]:
     with ZipFile(io.BytesIO(data)) as archive:
         paths = {name: path for name, _, path in related(archive, _MAIN)}
         listed = parsed(archive, _MAIN).iter(f"{_SHOW}sldId")
-        told = dict.fromkeys((paths[slide.get(_LINK, "")] for slide in listed), "")
-        for slide in told:
+        beside = dict.fromkeys((paths[slide.get(_LINK, "")] for slide in listed), "")
+        for slide in beside:
             charts, notes, links = list[str](), list[str](), list[tuple[str, str, str]]()
             with suppress(*DAMAGE):  # a slide without relations has neither
                 links = related(archive, slide)
@@ -58,15 +58,15 @@ def _notes_in_order(data: bytes) -> dict[str, str]:
                 try:
                     if kind == "chart":
                         charts.append(chart(parsed(archive, path)))
-                    elif kind == "notesSlide" and (said := _said(parsed(archive, path))):
-                        notes.append(f"### Notes\n\n{said}")
+                    elif kind == "notesSlide" and (words := _words_of(parsed(archive, path))):
+                        notes.append(f"### Notes\n\n{words}")
                 except DAMAGE:
                     charts.append(left_out(path))
-            told[slide] = "\n\n".join((*charts, *notes))
-    return told
+            beside[slide] = "\n\n".join((*charts, *notes))
+    return beside
 
 
-def _said(page: "Element") -> str:
+def _words_of(page: "Element") -> str:
     """The paragraphs of the body of a page of notes, without its number and date."""
     texts = []
     for shape in page.iter(f"{_SHOW}sp"):

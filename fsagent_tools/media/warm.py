@@ -86,10 +86,10 @@ class _Reader:
         try:
             socket.send_fds(self._sock, [question], files)
             self._wait(until)
-            told = self._sock.recv(64)
+            reply = self._sock.recv(64)
         except ConnectionError:
             return None
-        return int(json.loads(told)) if told else None
+        return int(json.loads(reply)) if reply else None
 
     def _wait(self, until: float) -> None:
         call, bell, poll = current.get(), Bell(), select.poll()

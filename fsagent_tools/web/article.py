@@ -38,7 +38,7 @@ def _letters(text: str) -> str:
 
 
 def _crop(weights: Sequence[tuple[int, int]], kept: list[bool], own: int) -> None:
-    """Leave out what is before the page's own heading, unless it is told in whole paragraphs."""
+    """Leave out what is before the page's own heading, unless whole paragraphs stand there."""
     if all(said - links < _PARAGRAPH for said, links in weights[:own]):
         kept[:own] = [False] * own
 
@@ -48,9 +48,9 @@ def _drop_teasers(
 ) -> None:
     """Leave out sections that are a link to another page and few words, where there are several
     and they are not what the page is about."""
-    told = [at for at in range(own + 1, len(blocks)) if kept[at]]
-    heads = [n for n, at in enumerate(told) if HEADING.match(blocks[at])]
-    sections = [told[n:end] for n, end in zip(heads, [*heads[1:], len(told)], strict=False)]
+    shown = [at for at in range(own + 1, len(blocks)) if kept[at]]
+    heads = [n for n, at in enumerate(shown) if HEADING.match(blocks[at])]
+    sections = [shown[n:end] for n, end in zip(heads, [*heads[1:], len(shown)], strict=False)]
     teasers = [
         section
         for section in sections
@@ -58,7 +58,7 @@ def _drop_teasers(
         and _words(weights, section) < _TEASER
     ]
     dropped = {at for section in teasers for at in section}
-    left = _words(weights, {*told} - dropped)
+    left = _words(weights, {*shown} - dropped)
     if len(teasers) > 1 and left >= max(LEAST_PROSE, _words(weights, dropped) / 2):
         for at in dropped:
             kept[at] = False

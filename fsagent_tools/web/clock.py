@@ -17,7 +17,7 @@ class Clock:
         self.doing = doing
         self._call = current.get()
         self._ends = time.monotonic() + seconds
-        self._told = time.monotonic()
+        self._reported = time.monotonic()
 
     def left(self) -> float:
         """Seconds. Raises like `check`."""
@@ -33,6 +33,6 @@ class Clock:
                 f"Not done within {self.seconds:g} s (timeout): {self.doing}.",
                 hint="Try again later, or use another source. Or raise `timeout`.",
             )
-        if self._call.emit and now - self._told >= PROGRESS:
-            self._told = now
+        if self._call.emit and now - self._reported >= PROGRESS:
+            self._reported = now
             self._call.say(f"{self.doing}\n")

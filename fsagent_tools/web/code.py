@@ -59,12 +59,12 @@ class Code:
 def _language(attributes: Mapping[str, str]) -> str:
     if not attributes:
         return ""
-    said = attributes.get("data-lang") or attributes.get("data-language") or ""
-    return _named(attributes.get("class", ""), said)
+    language = attributes.get("data-lang") or attributes.get("data-language") or ""
+    return _named(attributes.get("class", ""), language)
 
 
 @lru_cache(1024)  # few classes, many blocks
-def _named(names: str, said: str) -> str:
+def _named(names: str, language: str) -> str:
     found = ["".join(groups) for groups in LANGUAGE.findall(names)]
-    named = re.findall(r"^[\w+#.-]+$", said)
+    named = re.findall(r"^[\w+#.-]+$", language)
     return next((name for name in [*found, *named] if name not in NOT_LANGUAGES), "")

@@ -27,7 +27,7 @@ def embedded(tag: str, attributes: Mapping[str, str]) -> str:
 
 def sources(attributes: Mapping[str, str]) -> list[str]:
     """The addresses of a picture or a frame, the best first; of a set its first one."""
-    said = ((name, attributes[name].strip()) for name in SOURCES if name in attributes)
+    given = ((name, attributes[name].strip()) for name in SOURCES if name in attributes)
     return [
-        found.split()[0].rstrip(",") if "set" in name else found for name, found in said if found
+        found.split()[0].rstrip(",") if "set" in name else found for name, found in given if found
     ]

@@ -20,19 +20,21 @@ def feed(source: str, clock: Clock) -> tuple[str, str] | None:
     if root is None or etree.QName(root).localname not in ("rss", "feed", "RDF"):
         return None
     entries = root.xpath("//*[local-name()='item' or local-name()='entry']")
-    told = []
+    rows = []
     for entry in entries:
         clock.check()
-        told.append(_entry(entry, clock))
-    title = _said(root, "title")
-    return title, "\n\n".join([f"# {title}" if title else "", *told]).strip()
+        rows.append(_entry(entry, clock))
+    title = _text_of(root, "title")
+    return title, "\n\n".join([f"# {title}" if title else "", *rows]).strip()
 
 
 def _entry(entry: Any, clock: Clock) -> str:
-    title = _said(entry, "title") or "(no title)"
-    link = _said(entry, "link") or str(entry.xpath("string(*[local-name()='link']/@href)"))
-    date = next(filter(None, (_said(entry, n) for n in ("pubDate", "published", "updated"))), "")
-    summary = _said(entry, "description") or _said(entry, "summary") or _said(entry, "content")
+    title = _text_of(entry, "title") or "(no title)"
+    link = _text_of(entry, "link") or str(entry.xpath("string(*[local-name()='link']/@href)"))
+    date = next(filter(None, (_text_of(entry, n) for n in ("pubDate", "published", "updated"))), "")
+    summary = (
+        _text_of(entry, "description") or _text_of(entry, "summary") or _text_of(entry, "content")
+    )
     words = (
         content(summary, "", clock, plain=True).text
         if "<" in summary or "&" in summary
@@ -43,6 +45,6 @@ def _entry(entry: Any, clock: Clock) -> str:
     return "\n\n".join(filter(None, lines))
 
 
-def _said(el: Any, name: str) -> str:
+def _text_of(el: Any, name: str) -> str:
     """The text of the first descendant called `name`, in whatever namespace."""
     return str(el.xpath("normalize-space((.//*[local-name()=$name])[1])", name=name))

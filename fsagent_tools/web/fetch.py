@@ -70,9 +70,9 @@ class Fetcher:
         asked: set[str] = set()
         for _ in range(self.max_redirects + 1):
             again = kept and not own and str(request.url) in asked
-            told = {"Cookie": "; ".join(kept.values())} if again else {}
+            cookies = {"Cookie": "; ".join(kept.values())} if again else {}
             asked.add(str(request.url))
-            answer = self.send(replace(request, headers={**headers, **told}))
+            answer = self.send(replace(request, headers={**headers, **cookies}))
             kept |= _cookies(answer.headers.get("set-cookie", ""))
             location = answer.headers.get("location", "")
             if answer.status in REDIRECTS and location:
@@ -140,9 +140,9 @@ class Fetcher:
         )
 
 
-def _cookies(told: str) -> dict[str, str]:
+def _cookies(header: str) -> dict[str, str]:
     """Name -> the cookie as it is sent back, of those that are not too large."""
-    pairs = (line.partition(";")[0].strip() for line in told.split("\n")[:_COOKIES])
+    pairs = (line.partition(";")[0].strip() for line in header.split("\n")[:_COOKIES])
     return {pair.partition("=")[0]: pair for pair in pairs if _COOKIE.fullmatch(pair)}
 
 
@@ -150,11 +150,11 @@ def failure(answer: Download, body: str = "") -> ToolError:
     """The error that a status of 400 or more stands for; body: what the server says about it."""
     wait = answer.headers.get("retry-after", "")[:40]
     details = {"status": answer.status, **({"retry_after": wait} if wait else {})}
-    said = f"{answer.url} answered with HTTP status {answer.status}{_phrase(answer.status)}."
+    message = f"{answer.url} answered with HTTP status {answer.status}{_phrase(answer.status)}."
     if answer.status == 429:
-        return RateLimited(said, hint=_later(wait) + body, details=details)
+        return RateLimited(message, hint=_later(wait) + body, details=details)
     hint = _later(wait) if answer.status >= 500 else "Check the URL or use another source."
-    return HttpFailed(said, hint=hint + body, details=details)
+    return HttpFailed(message, hint=hint + body, details=details)
 
 
 def _later(wait: str) -> str:

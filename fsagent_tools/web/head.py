@@ -18,9 +18,9 @@ class Head:
         self.refresh = ""
 
     def meta(self, attributes: Mapping[str, str]) -> None:
-        said = attributes.get("content", "")
+        content = attributes.get("content", "")
         if attributes.get("name", "").lower() == "generator":
-            self.manual |= bool(MANUALS.search(said))
+            self.manual |= bool(MANUALS.search(content))
         elif attributes.get("http-equiv", "").lower() == "refresh":
-            found = REFRESH.match(said)
+            found = REFRESH.match(content)
             self.refresh = self.refresh or (found[1].strip() if found else "")

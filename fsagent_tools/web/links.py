@@ -16,15 +16,16 @@ class Links:
 
     def rebase(self, base: str) -> None:
         self.base = base
-        self._hrefs: dict[str, str] = {}  # as links say them -> as they are told
+        self._hrefs: dict[str, str] = {}  # as the page writes them -> as they are shown
 
     def href(self, attributes: Mapping[str, str]) -> str:
-        said = attributes.get("href", "")
-        if (told := self._hrefs.get(said)) is None:
-            href = said.strip()
-            told = href if href.startswith("#") else self.absolute(href, "mailto:")
-            self._hrefs[said] = told
-        return told
+        written = attributes.get("href", "")
+        if (link := self._hrefs.get(written)) is None:
+            link = written.strip()
+            if not link.startswith("#"):
+                link = self.absolute(link, "mailto:")
+            self._hrefs[written] = link
+        return link
 
     def absolute(self, link: str, *schemes: str) -> str:
         """ "" for what is no address of the web, nor of one of `schemes`."""

@@ -63,17 +63,17 @@ def _counts(text: str, weight: tuple[int, int]) -> bool:
 
 def _smooth(blocks: Sequence[str], weights: Sequence[tuple[int, int]], kept: list[bool]) -> None:
     """Leave out headings over nothing, and short words between blocks that are left out."""
-    told = [at for at, text in enumerate(blocks) if text]
-    ends = bool(told) and kept[told[-1]] and bool(blocks[-1])  # nothing was left out below
-    empty, gone = bool(told) and not ends, False  # up to the next heading; the next block
-    for n in reversed(range(len(told))):
-        at = told[n]
+    shown = [at for at, text in enumerate(blocks) if text]
+    ends = bool(shown) and kept[shown[-1]] and bool(blocks[-1])  # nothing was left out below
+    empty, gone = bool(shown) and not ends, False  # up to the next heading; the next block
+    for n in reversed(range(len(shown))):
+        at = shown[n]
         text = blocks[at]
         if HEADING.match(text):
             kept[at] = not empty or text.startswith("\n\n# ")
             empty = gone = True
             continue
-        lone = gone and (n == 0 or not kept[told[n - 1]]) and weights[at][0] <= _SHORT
+        lone = gone and (n == 0 or not kept[shown[n - 1]]) and weights[at][0] <= _SHORT
         if kept[at] and lone and not _ROW.match(text) and "```" not in text:
             kept[at] = False
         gone = not kept[at]

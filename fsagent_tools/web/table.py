@@ -69,21 +69,21 @@ class Table:
             self.cells.append(text)
             return
         rows = _rows(attributes.get("rowspan", "")) - 1
-        for said in [text, *[""] * (_span(attributes.get("colspan", ""), _WIDEST) - 1)]:
+        for words in [text, *[""] * (_span(attributes.get("colspan", ""), _WIDEST) - 1)]:
             if rows:
-                self.below[len(self.cells)] = (rows, said)
-            self.cells.append(said)
+                self.below[len(self.cells)] = (rows, words)
+            self.cells.append(words)
 
     def _cover(self) -> None:
         """Put what cells of the rows above say in the columns that come next."""
         while len(self.cells) in self.below:
-            rows, said = self.below.pop(len(self.cells))
-            if not self.repeats.take(said):
+            rows, words = self.below.pop(len(self.cells))
+            if not self.repeats.take(words):
                 self.below.clear()
                 return
             if rows > 1:
-                self._kept[len(self.cells)] = (rows - 1, said)
-            self.cells.append(said)
+                self._kept[len(self.cells)] = (rows - 1, words)
+            self.cells.append(words)
 
     def take_apart(self) -> list[str]:
         """From here on it is layout. Gives the cells of the row so far."""

@@ -37,7 +37,7 @@ class Words:
         self._depth = dict.fromkeys(MARKS.values(), 0)
         self._signed = False  # some piece has a sign of ours
         self._apart = 0  # characters of the pieces that are no words: addresses, marks, separators
-        self._said = self._linked_to = 0
+        self._characters = self._linked_to = 0
 
     def replace_last(self, text: str) -> None:
         """Write `text` for the last piece, whose weight stays: an address is no word."""
@@ -47,8 +47,8 @@ class Words:
 
     def weigh(self) -> tuple[int, int]:
         """(characters, those of links among them) taken since it was asked last."""
-        weight = self._said, self._linked_to
-        self._said = self._linked_to = 0
+        weight = self._characters, self._linked_to
+        self._characters = self._linked_to = 0
         return weight
 
     def end_line(self) -> None:
@@ -78,16 +78,16 @@ class Words:
         if not self.pieces:
             return ""
         if self._open:
-            said = [self._wrap(*mark) for mark in reversed(self._open)]
+            wraps = [self._wrap(*mark) for mark in reversed(self._open)]
             self._open = [
                 (kind, 0, 0, "" if wrapped else href)
-                for (kind, _, _, href), wrapped in zip(self._open, reversed(said), strict=True)
+                for (kind, _, _, href), wrapped in zip(self._open, reversed(wraps), strict=True)
             ]
         if self._linked_to and not self.pieces[-1].isspace():
             self._separate()
         text = " ".join("".join(self.pieces).split())
         self.pieces.clear()
-        self._said += len(text) - self._apart
+        self._characters += len(text) - self._apart
         self._apart = 0
         if "*" in text and not self._plain:
             text = text.replace("*", r"\*")
@@ -119,10 +119,10 @@ class Words:
         if kind == "link":
             self._linked_to += len(core) - (self._apart - apart)
         if kind == "`" or not self._depth["`"]:
-            said = _marked(core, kind, href)
-            self._apart += len(said) - len(core)
+            marked = _marked(core, kind, href)
+            self._apart += len(marked) - len(core)
             self._signed = True
-            pieces[-1] = text.replace(core, said, 1) if core != text else said
+            pieces[-1] = text.replace(core, marked, 1) if core != text else marked
         return True
 
 
@@ -141,11 +141,11 @@ def _marked(core: str, kind: str, href: str) -> str:
 
 def _shifted(core: str, kind: str) -> str:
     """An exponent or index; what is only written small, as in 1st, stays a word."""
-    said = core.strip(ITALIC)
-    plain = EXPONENT.fullmatch(said) if kind == "^" else said.isalnum() and len(said) <= INDEX
+    inner = core.strip(ITALIC)
+    plain = EXPONENT.fullmatch(inner) if kind == "^" else inner.isalnum() and len(inner) <= INDEX
     if plain:
         return f"{kind}{core}"
-    return f"{kind}({core})" if EXPRESSION.fullmatch(said) else core
+    return f"{kind}({core})" if EXPRESSION.fullmatch(inner) else core
 
 
 def _link(core: str, href: str) -> str:

@@ -17,8 +17,8 @@ def answers(said: Any) -> list[str]:
 def failed(said: Any) -> list[str]:
     """SearXNG's engines that did not answer, each with its reason."""
     rows = said.get("unresponsive_engines") if isinstance(said, Mapping) else None
-    told = [": ".join(map(str, row)) if isinstance(row, list) else str(row) for row in rows or ()]
-    return told[:_SHOWN]
+    lines = [": ".join(map(str, row)) if isinstance(row, list) else str(row) for row in rows or ()]
+    return lines[:_SHOWN]
 
 
 def _answers(said: Mapping[str, Any]) -> Iterator[str]:

@@ -35,7 +35,7 @@ def search(query: SearchRequest, settings: SearchSettings, session: Fetcher) -> 
     """
     provider, base = provider_of(settings)
     found: list[Hit] = []
-    said: Any = None
+    first: Any = None
     for page in range(1, _PAGES + 1):
         asked = provider.ask(replace(query, page=page), settings)
         try:
@@ -44,15 +44,15 @@ def search(query: SearchRequest, settings: SearchSettings, session: Fetcher) -> 
             if page == 1:
                 raise
             break
-        said = answer if page == 1 else said
+        first = answer if page == 1 else first
         before = len(found)
         found = tidy([*found, *hits], query)
         if not len(found) - before > 0 or len(found) >= query.num_results:
             break
         if len(hits) < getattr(provider, "page_size", query.num_results + 1):
             break
-    told = [shorten(visible(text), SNIPPET) for text in answers(said)]
-    return SearchAnswer(found, told, [one_line(text, 80) for text in failed(said)])
+    words = [shorten(visible(text), SNIPPET) for text in answers(first)]
+    return SearchAnswer(found, words, [one_line(text, 80) for text in failed(first)])
 
 
 def provider_of(settings: SearchSettings) -> tuple[Provider, str]:

@@ -45,8 +45,8 @@ def put_question(
         raise _failure(answer, settings)
     try:
         check_weight(answer.body)
-        said = parse(text)
-        return said, list(provider.hits(said))
+        parsed = parse(text)
+        return parsed, list(provider.hits(parsed))
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         raise NetworkError(
             f"{settings.provider} at {answer.url.host} answered in an unknown form.",
@@ -78,20 +78,20 @@ def _trusting(session: Fetcher, url: Url) -> Fetcher:
 
 def _failure(answer: Download, settings: SearchSettings) -> ToolError:
     details = {"status": answer.status}
-    said = f"{settings.provider} answered with status {answer.status}"
+    message = f"{settings.provider} answered with status {answer.status}"
     if answer.status == 403 and settings.provider == "searxng":
         return HttpFailed(
-            f"{said}: its JSON format is turned off.",
+            f"{message}: its JSON format is turned off.",
             hint="Ask the user to add json to search.formats in SearXNG's settings.yml.",
             details=details,
         )
     if answer.status in (401, 403):
         return Unauthorized(
-            f"{said}: the key is not valid.",
+            f"{message}: the key is not valid.",
             hint=f"Ask the user to check {key_variable(settings.provider)}.",
             details=details,
         )
     if answer.status == 429 or answer.status >= 500:
         return failure(replace(answer, url=replace(answer.url, target="/")))
     why = one_line(answer.body[:400].decode("utf-8", "replace"), 200)
-    return HttpFailed(f"{said}: {why or 'no reason given'}.", details=details)
+    return HttpFailed(f"{message}: {why or 'no reason given'}.", details=details)
