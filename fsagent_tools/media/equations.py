@@ -11,16 +11,6 @@ if TYPE_CHECKING:  # a plain read has no use for it
 
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_FORMS = {  # element -> what becomes of its parts
-    "sSup": "{e}^{{{sup}}}",
-    "sSub": "{e}_{{{sub}}}",
-    "sSubSup": "{e}_{{{sub}}}^{{{sup}}}",
-    "sPre": "{{}}_{{{sub}}}^{{{sup}}}{e}",
-    "limLow": r"\underset{{{lim}}}{{{e}}}",
-    "limUpp": r"\overset{{{lim}}}{{{e}}}",
-    "func": "{fName} {e}",
-}
-_LARGE = {"": r"\int", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "∮": r"\oint"}
 _ACCENTS = {
     "\u0300": "grave",
     "\u0301": "acute",
@@ -33,7 +23,27 @@ _ACCENTS = {
     "\u030c": "check",
     "\u20d7": "vec",
 }
-_BRACKETS = {"\u23de": "overbrace", "\u23df": "underbrace"}
+_FORMS = {  # element, or element and the value of a property -> what becomes of its parts
+    "f": r"\frac{{{num}}}{{{den}}}",
+    "f noBar": r"{{{num} \atop {den}}}",
+    "sSup": "{e}^{{{sup}}}",
+    "sSub": "{e}_{{{sub}}}",
+    "sSubSup": "{e}_{{{sub}}}^{{{sup}}}",
+    "sPre": "{{}}_{{{sub}}}^{{{sup}}}{e}",
+    "limLow": r"\underset{{{lim}}}{{{e}}}",
+    "limUpp": r"\overset{{{lim}}}{{{e}}}",
+    "func": "{fName} {e}",
+    "bar": r"\underline{{{e}}}",
+    "bar top": r"\overline{{{e}}}",
+    "acc": "{e}{chr}",
+    **{f"acc {sign}": rf"\{name}{{{{{{e}}}}}}" for sign, name in _ACCENTS.items()},
+    "groupChr": r"\underset{{{chr}}}{{{e}}}",
+    "groupChr top": r"\overset{{{chr}}}{{{e}}}",
+    "groupChr \u23de": r"\overbrace{{{e}}}",
+    "groupChr \u23df": r"\underbrace{{{e}}}",
+}
+_SIGNS = {"acc": "\u0302", "groupChr": "\u23df"}  # of those that name none
+_LARGE = {"": r"\int", "∫": r"\int", "∑": r"\sum", "∏": r"\prod", "∮": r"\oint"}
 _Parts = Mapping[str, str]
 _BRACES = {"{": r"\{", "}": r"\}", "": "."}
 
@@ -84,17 +94,13 @@ def _latex(node: "Element") -> str:
     if kind in _FORMS:
         if kind.startswith("s") and len(parts["e"]) > 1:
             parts["e"] = f"{{{parts['e']}}}"
-        return _FORMS[kind].format_map(parts)
+        parts["chr"] = _property(node, "chr", _SIGNS.get(kind, ""))
+        values = parts["chr"], _property(node, "pos", ""), _property(node, "type", "")
+        forms = (_FORMS.get(f"{kind} {value}") for value in values)
+        return next(filter(None, forms), _FORMS[kind]).format_map(parts)
     if kind in _MADE:
-        return _MADE[kind](node, parts, [told for name, told in inner if name in ("e", "mr")])
-    return "".join(told for _, told in inner)
-
-
-def _fraction(node: "Element", parts: _Parts, every: list[str]) -> str:
-    above, below = parts["num"], parts["den"]
-    if _property(node, "type", "bar") == "noBar":
-        return rf"{{{above} \atop {below}}}"
-    return rf"\frac{{{above}}}{{{below}}}"
+        return _MADE[kind](node, parts, [latex for name, latex in inner if name in ("e", "mr")])
+    return "".join(latex for _, latex in inner)
 
 
 def _run(node: "Element", parts: _Parts, every: list[str]) -> str:
@@ -121,26 +127,6 @@ def _fenced(node: "Element", parts: _Parts, every: list[str]) -> str:
     return rf"\left{_BRACES.get(begin, begin)} {words} \right{_BRACES.get(end, end)}"
 
 
-def _accented(node: "Element", parts: _Parts, every: list[str]) -> str:
-    sign = _property(node, "chr", "\u0302")
-    if sign in _ACCENTS:
-        return rf"\{_ACCENTS[sign]}{{{parts['e']}}}"
-    return f"{parts['e']}{sign}"
-
-
-def _barred(node: "Element", parts: _Parts, every: list[str]) -> str:
-    above = _property(node, "pos", "bot") == "top"
-    return rf"\{'over' if above else 'under'}line{{{parts['e']}}}"
-
-
-def _bracketed(node: "Element", parts: _Parts, every: list[str]) -> str:
-    sign = _property(node, "chr", "\u23df")
-    if sign in _BRACKETS:
-        return rf"\{_BRACKETS[sign]}{{{parts['e']}}}"
-    above = _property(node, "pos", "bot") == "top"
-    return rf"\{'over' if above else 'under'}set{{{sign}}}{{{parts['e']}}}"
-
-
 def _grid(node: "Element", parts: _Parts, every: list[str]) -> str:
     around, rows = "matrix" if node.tag == f"{_MATH}m" else "aligned", r" \\ ".join(every)
     return rf"\begin{{{around}}}{rows}\end{{{around}}}"
@@ -150,19 +136,8 @@ def _row(node: "Element", parts: _Parts, every: list[str]) -> str:
     return " & ".join(every)
 
 
-_MADE = {
-    "r": _run,
-    "f": _fraction,
-    "rad": _root,
-    "nary": _large,
-    "d": _fenced,
-    "acc": _accented,
-    "bar": _barred,
-    "groupChr": _bracketed,
-    "m": _grid,
-    "eqArr": _grid,
-    "mr": _row,
-}
+_MADE = {"r": _run, "rad": _root, "nary": _large, "d": _fenced}
+_MADE |= {"m": _grid, "eqArr": _grid, "mr": _row}
 
 
 def _property(node: "Element", name: str, usual: str) -> str:
