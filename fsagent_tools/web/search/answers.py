@@ -1,45 +1,40 @@
 """What a search service says beside its hits: answers of its own, and engines that failed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _SHOWN = 5  # answers, and engines
+_PLACES = {  # of a text, of rows or of one row, each with the fields that are shown of it
+    "answer": (),  # Tavily
+    "answers": ("answer", "url"),  # SearXNG
+    "answerBox": ("title", "answer", "snippet", "link"),  # Serper
+    "knowledgeGraph": ("title", "type", "description"),
+    "infoboxes": ("infobox", "content", "id"),  # SearXNG
+    "infobox": ("title", "description", "long_desc", "url"),  # Brave, under `results`
+}
 
 
-def answers(said: Any) -> list[str]:
-    """Tavily's and SearXNG's answers, infoboxes, Serper's answer box and knowledge graph."""
-    if not isinstance(said, Mapping):
+def answers(reply: Any) -> list[str]:
+    """Answers, infoboxes and the like, each in a line."""
+    if not isinstance(reply, Mapping):
         return []
-    found = [*_answers(said), *_boxes(said)]
+    found: list[str] = []
+    for place, names in _PLACES.items():
+        rows = reply.get(place)
+        if isinstance(rows, Mapping):
+            rows = rows.get("results", [rows])
+        for row in rows if isinstance(rows, list) else [rows]:
+            found.append(row if isinstance(row, str) else _line(row, names))
     return [text for text in dict.fromkeys(found) if text][:_SHOWN]
 
 
-def failed(said: Any) -> list[str]:
+def failed(reply: Any) -> list[str]:
     """SearXNG's engines that did not answer, each with its reason."""
-    rows = said.get("unresponsive_engines") if isinstance(said, Mapping) else None
+    rows = reply.get("unresponsive_engines") if isinstance(reply, Mapping) else None
     lines = [": ".join(map(str, row)) if isinstance(row, list) else str(row) for row in rows or ()]
     return lines[:_SHOWN]
 
 
-def _answers(said: Mapping[str, Any]) -> Iterator[str]:
-    yield _line(said, "answer")
-    rows = said.get("answers")
-    for row in rows if isinstance(rows, list) else ():
-        yield row if isinstance(row, str) else _line(row, "answer", "url")
-
-
-def _boxes(said: Mapping[str, Any]) -> Iterator[str]:
-    yield _line(said.get("answerBox"), "title", "answer", "snippet", "link")
-    yield _line(said.get("knowledgeGraph"), "title", "type", "description")
-    rows = said.get("infoboxes")
-    for row in rows if isinstance(rows, list) else ():
-        yield _line(row, "infobox", "content", "id")
-    box = said.get("infobox")  # Brave's
-    rows = box.get("results") if isinstance(box, Mapping) else None
-    for row in rows if isinstance(rows, list) else ():
-        yield _line(row, "title", "description", "long_desc", "url")
-
-
-def _line(row: Any, *names: str) -> str:
+def _line(row: Any, names: Sequence[str]) -> str:
     parts = [row.get(name) for name in names] if isinstance(row, Mapping) else []
     return " - ".join(part for part in parts if isinstance(part, str) and part)
