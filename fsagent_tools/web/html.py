@@ -155,6 +155,7 @@ class Reader:
         self._leave_unsaid()
         if self._hears:
             self._hears("".join(self._heard))
+            self._hears = None  # a frame's page ends before the frame that is hidden
 
     def _leave_unsaid(self) -> None:
         if self._hears:

@@ -353,6 +353,8 @@ def test_a_page_in_an_attribute_is_a_part_of_the_page():
     assert told == "# Head\n\nIn the **frame**.\n\nAfter."
     assert said(f"<body><div hidden>{frame}</div><p>After.</p></body>").text == "After."
     assert said('<body><iframe srcdoc="&lt;b>x"></iframe><p>After.</p>').text == "**x**\n\nAfter."
+    formula = "&lt;script type='math/tex'>a&lt;/script>"
+    assert said(f'<body><iframe srcdoc="{formula}"></iframe>').text == "$a$"
 
 
 def test_a_shadow_tree_in_a_page_is_read_and_a_template_is_not():
