@@ -17,7 +17,6 @@ _SIZE = 300_000  # bytes of the page, for up to 500 calls
 _SIZE_OF_CALL = 600  # bytes for each call of more
 _SPARE = 2_000
 _LONGEST_TITLE = 80  # characters
-_HERE = Path(__file__).parent
 
 
 def html_report(
@@ -49,15 +48,13 @@ def html_report(
         "tables": refusal_table(records) + file_table(records),
         "sessions": _choices(sessions),
         "rows": "".join(rows(records, sessions)),
-        "notes": "",
-        "data": "",
     }
     page = Template(_part("page.html"))
-    empty = len(page.substitute(parts).encode(errors="replace"))
+    empty = len(page.substitute(parts, notes="", data="").encode(errors="replace"))
     whole = max(_SIZE, _SIZE_OF_CALL * len(records)) if size is None else size
     data, cut = packed(records, max(whole - empty - _SPARE, 0))
-    whole_page = page.substitute({**parts, "data": data, "notes": _notes(records, unread, cut=cut)})
-    return whole_page.encode(errors="replace").decode()  # lone surrogates are no text
+    filled = page.substitute(parts, notes=_notes(records, unread, cut=cut), data=data)
+    return filled.encode(errors="replace").decode()  # lone surrogates are no text
 
 
 def _notes(records: Sequence[LoggedCall], unread: int, *, cut: bool) -> str:
@@ -86,7 +83,7 @@ def _choices(sessions: Sequence[str]) -> str:
 
 
 def _part(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")
+    return (Path(__file__).parent / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:
