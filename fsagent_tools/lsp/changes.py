@@ -6,7 +6,7 @@ from threading import Lock
 from fsagent_tools.lsp.documents import Documents, OpenDocument
 from fsagent_tools.lsp.watch import Watch
 
-Tell = Callable[[Mapping[str, int]], bool]  # path -> kind of change; whether the server listens
+Tell = Callable[[Mapping[str, int]], object]  # path -> kind of change
 
 
 class Outdated(Exception):
@@ -46,8 +46,9 @@ class DiskChanges:
             self._take({**self._held_back, **changes}, document, path, held)
             self._untold |= changes
             others = {p: kind for p, kind in self._untold.items() if p != path}
-            if others and tell(others):  # who listens later hears of all then
+            if others:
                 self._untold = {p: kind for p, kind in self._untold.items() if p == path}
+                tell(others)
             document.asked = self._state  # the next change is not told to the server yet
 
     def _take(

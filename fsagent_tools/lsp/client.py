@@ -22,10 +22,9 @@ PING = "$/ping"
 class Refused(Exception):
     """The server answered a request with an error."""
 
-    def __init__(self, code: int, message: str, data: Any) -> None:
+    def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code
-        self.data = data
 
 
 class Client:
@@ -169,7 +168,7 @@ def items_in(answer: Any, key: str) -> list[JsonMessage]:
 
 def _refusal(error: Any) -> Refused:
     if not isinstance(error, dict):
-        return Refused(0, str(error)[:200], None)
+        return Refused(0, str(error)[:200])
     code = error.get("code")
     message = str(error.get("message"))[:200]
-    return Refused(code if isinstance(code, int) else 0, message, error.get("data"))
+    return Refused(code if isinstance(code, int) else 0, message)

@@ -56,7 +56,7 @@ class Server:
         self.offers: Mapping[str, Any] = {}  # capability -> what there is of it
         self._root = root
         self._settings, self._options = spec.settings, spec.options
-        self._pushes, self._hears = spec.pushes, spec.hears
+        self._pushes = spec.pushes
         self._registered: dict[str, str] = {}  # ID -> method
         self._loads, self._ailing, self._ails = spec.loads, spec.ailing, ""
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
@@ -195,18 +195,16 @@ class Server:
         items = document.items
         return None if items is None else self._finding(document, items, done=document.settled)
 
-    def _tell(self, changes: Mapping[str, int], language: str) -> bool:
-        listens = self._hears or WATCHED in self._registered.values()
-        if listens:
-            if self._pushes == "rechecks":
-                self._busy.add(WATCHED)  # until it begins
-            news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
-            self.client.notify(WATCHED, {"changes": news})
+    def _tell(self, changes: Mapping[str, int], language: str) -> None:
+        """Whether or not it asked for that: who asks later, too, has read files before."""
+        if self._pushes == "rechecks":
+            self._busy.add(WATCHED)  # until it begins
+        news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
+        self.client.notify(WATCHED, {"changes": news})
         if self._loads:
             self._hand_over(changes, language)
         if self._pushes == "tsserver":  # which would look at the disk later
             self.client.ask(tsserver.EXECUTE, tsserver.RELOAD)
-        return listens
 
     def _hand_over(self, changes: Mapping[str, int], language: str) -> None:
         """A server that reads the project in its own time has not read what changed: the text of a

@@ -18,11 +18,10 @@ class Spec:
     settings: answers to `workspace/configuration`, by section.
     options: `initializationOptions`. needs: a name known to `programs.FITS`.
     across: a change of one file can change the problems of another.
-    pushes: when it publishes without being asked: after "changes" of the text, "again" for the
-    same text too, or "finally", the last word on a version being the first not followed by work;
-    what it publishes is passed over for "tsserver", which is asked by a command, and "rechecks",
-    which answers though it does not offer to, and tells of its work on files that changed. hears:
-    it takes note of files that change without having asked for that.
+    pushes: when it publishes without being asked: after "changes" of the text, or "finally", the
+    last word on a version being the first not followed by work; what it publishes is passed over
+    for "tsserver", which is asked by a command, and "rechecks", which answers though it does not
+    offer to, and tells of its work on files that changed.
     loads: how it says that it has read the project, and only then knows anything: by "status"
     (`experimental/serverStatus`), or by the end of the first work in progress. leaves: what it does
     not check as it is set here, for its answers; `limits` the same for some files. stranger: finds
@@ -41,8 +40,7 @@ class Spec:
     options: Mapping[str, Any] = field(default_factory=dict)
     across: bool = True
     needs: str = ""
-    pushes: Literal["changes", "again", "finally", "tsserver", "rechecks"] = "changes"
-    hears: bool = False
+    pushes: Literal["changes", "finally", "tsserver", "rechecks"] = "changes"
     loads: Literal["", "status", "work"] = ""
     leaves: str = ""
     limits: tuple[Limit, ...] = ()

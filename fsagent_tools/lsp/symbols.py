@@ -85,7 +85,7 @@ class Symbols:
         try:
             asks_first = isinstance(offered, Mapping) and offered.get("prepareProvider")
             if asks_first and self._ask("prepareRename", offset) is None:
-                raise Refused(0, "it has no name here that can be changed", None)
+                raise Refused(0, "it has no name here that can be changed")
             answer = self._ask("rename", offset, newName=new) or {}
             return self._edits(answer)
         except Refused as refusal:

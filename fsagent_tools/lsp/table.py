@@ -15,7 +15,6 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
 _TSSERVER: Mapping[str, Any] = {
     "options": {"disableAutomaticTypingAcquisition": True},
     "pushes": "tsserver",
-    "hears": True,
     "opens": True,
 }
 _NPM_TYPESCRIPT = "npm install -g typescript-language-server@5 typescript@5"
@@ -41,7 +40,6 @@ _SPECS = (
                 "analysis": {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
             }
         },
-        pushes="again",
         mutes=_TYPE_IGNORE,
     ),
     Spec(
@@ -81,7 +79,6 @@ _SPECS = (
         settings={"json": {"validate": {"enable": True}}},
         options={"handledSchemaProtocols": ["file"], "provideFormatter": False},
         fine="^warning 519:",  # a comma after the last value, where there may be one
-        hears=True,
         leaves=_NO_SCHEMAS,
         stranger=_NO_SCHEMA,
     ),
@@ -94,7 +91,6 @@ _SPECS = (
             "http": {"proxy": "http://127.0.0.1:9", "proxyStrictSSL": True},
         },
         fine="^error : Unresolved tag: ",  # what a tag means, only programs know
-        hears=True,
         leaves=_NO_SCHEMAS,
         stranger=_NO_SCHEMA,
     ),

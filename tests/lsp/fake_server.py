@@ -260,7 +260,7 @@ class Session:
             return
         chatter(number)
         told = {"asks": question_all, "counts": lambda: f"{self.open} open", "watches": self.told}
-        told["watches-late"] = self.told
+        told["hears"] = self.told
         told["pushes-rechecks"] = lambda: f"{self.text} {self.told()}"
         items = [item(told.get(MODE, self.text.strip)())]
         if MODE in ("utf-8", "utf-16"):
@@ -273,8 +273,6 @@ class Session:
             send_all([reply, *news])
         else:
             send(**reply)
-        if MODE == "watches-late" and "now" in self.text:
-            self.watch()
 
     def told(self):
         return " ".join(self.watched) or "nothing"

@@ -9,15 +9,17 @@ import pytest
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.table import Language, Spec
 from fsagent_tools.lsp.watch import CHANGED, CREATED, Watch
-from tests.conftest import PATIENCE, eventually
+from tests.conftest import PATIENCE
 
 from .conftest import FAKE, children
 
 
-@pytest.fixture
-def told(fake):
-    """A function: name of a file to ask about -> the files that the server was told of, in turn."""
-    pool, file = fake("watches")
+@pytest.fixture(params=["watches", "hears"])
+def told(fake, request):
+    """A function: name of a file to ask about -> the files that the server was told of, in turn,
+    whether or not it asked for that.
+    """
+    pool, file = fake(request.param)
 
     def ask(name):
         path = file.with_name(name)
@@ -39,24 +41,6 @@ def test_a_server_gets_an_edit_once_and_hears_of_it_when_another_file_is_asked_a
     assert told("a.json") == "b.json"
     assert told("b.json") == "b.json a.json"
     assert told("a.json") == "b.json a.json"
-
-
-def test_a_server_that_listens_late_hears_of_what_changed_before(fake):
-    pool, file = fake("watches-late")
-    other = file.with_name("b.json")
-    other.write_text("[]")
-
-    def told(text):
-        (problem,) = pool.check(file, text, PATIENCE).problems
-        return problem.message
-
-    assert told("{}") == "nothing"
-    other.write_text("[ ]")
-    assert told('"now"') == "nothing"  # it begins to listen when it has answered
-    (slot,) = pool._slots.values()
-    assert eventually(lambda: "w" in slot.server._registered)
-    assert told("{}") == "b.json"
-    assert told("{ }") == "b.json"
 
 
 def test_a_server_that_rechecks_in_its_own_time_is_asked_and_not_before_it_has_read(pool, tmp_path):
