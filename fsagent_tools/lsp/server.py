@@ -203,8 +203,10 @@ class Server:
         self.client.notify(WATCHED, {"changes": news})
         if self._loads:
             self._hand_over(changes, language)
-        if self._pushes == "tsserver":  # which would look at the disk later
-            self.client.ask(tsserver.EXECUTE, tsserver.RELOAD)
+        if self._pushes == "tsserver":
+            closed = {p: kind for p, kind in changes.items() if not self.documents.opened(p)}
+            for command in tsserver.reads(closed):
+                self.client.ask(tsserver.EXECUTE, command)
 
     def _hand_over(self, changes: Mapping[str, int], language: str) -> None:
         """A server that reads the project in its own time has not read what changed: the text of a

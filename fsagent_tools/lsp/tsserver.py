@@ -5,19 +5,18 @@ it says by itself never tells when it is done.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.lsp.client import items_in
 from fsagent_tools.lsp.documents import path_of_uri
+from fsagent_tools.lsp.watch import CHANGED
 
 EXECUTE = "workspace/executeCommand"
 _KINDS = ("syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync")
 _LONGEST = 200  # characters of what is wrong with a project
 _SEVERITIES = {"error": 1, "warning": 2, "message": 3, "suggestion": 4}
-_RELOAD = ("reloadProjects", None, {"expectsResult": False})
-RELOAD = {"command": "typescript.tsserverRequest", "arguments": [*_RELOAD]}
 
 
 def told_of(uri: str, request: Callable[[str, Any], Any]) -> tuple[list[Any], str, str]:
@@ -27,8 +26,7 @@ def told_of(uri: str, request: Callable[[str, Any], Any]) -> tuple[list[Any], st
     """
 
     def ask(kind: str, **asked: Any) -> Any:
-        named = {"command": "typescript.tsserverRequest", "arguments": [kind, asked]}
-        return request(EXECUTE, named)
+        return request(EXECUTE, _command(kind, asked))
 
     found = [each for kind in _KINDS for each in _converted(ask(kind, file=uri))]
     project = ask("projectInfo", file=uri, needFileNameList=False)
@@ -40,6 +38,24 @@ def told_of(uri: str, request: Callable[[str, Any], Any]) -> tuple[list[Any], st
     above = Path(path_of_uri(uri)).parents
     lone = any((folder / "tsconfig.json").exists() for folder in above)
     return found, "", "checks it with settings of its own: no tsconfig.json takes it in" * lone
+
+
+def reads(changes: Mapping[str, int]) -> list[Any]:
+    """Commands that have it read at once what it would look at later: files of which only the text
+    has changed by themselves, else all of its projects, as others may now be found in their place.
+    """
+    if all(kind == CHANGED and _is_plain(path) for path, kind in changes.items()):
+        return [_command("reload", {"file": path}) for path in changes]
+    return [_command("reloadProjects", None, {"expectsResult": False})]
+
+
+def _is_plain(path: str) -> bool:
+    """Whether no link leads elsewhere from there now, nor a plugin reads it."""
+    return os.path.realpath(path) == path and not path.endswith(".vue")
+
+
+def _command(*arguments: Any) -> Any:
+    return {"command": "typescript.tsserverRequest", "arguments": arguments}
 
 
 def _converted(reply: Any) -> Iterator[Any]:
