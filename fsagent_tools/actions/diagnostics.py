@@ -26,6 +26,13 @@ _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 _OUTPUT = 1 << 20  # bytes that a checker may write
 MAX_PROBLEMS = 50  # problems in one answer
 _LONGEST = 200  # characters of a line that is shown, whole, below its problem
+_REASONS = {  # by the state of what a server told
+    **dict.fromkeys(("unchecked", "unfit"), ", at most its syntax: {why}."),
+    "old": ", which has said nothing since the last change: its problems are from before.",
+    "unfinished": " to the end, which was still at work after {timeout:g} s: problems may remain.",
+    "silent": ", which did not answer within {timeout:g} s: problems may remain.",
+    "failed": ": {why}",
+}
 _NOT_FOUND = ("import-not-found", "unresolved-import", "reportMissingImports", "missing-import")
 _MODULE = re.compile(r"[`\"](\w[\w.]*)[`\"]")  # an absolute one, as the checkers quote it
 
@@ -116,12 +123,12 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         [problem.to_dict() for problem in shown],
         len(problems),
         name,
-        list(checked.servers),
-        list(checked.silent),
-        list(checked.old),
-        list(checked.unfinished),
-        list(checked.failed),
-        list(checked.unchecked),
+        [told.server for told in checked.told],
+        checked.those("silent"),
+        checked.those("old"),
+        checked.those("unfinished"),
+        [f"{told.server}: {told.why}" for told in checked.told if told.state == "failed"],
+        checked.unchecked,
     )
 
 
@@ -152,7 +159,7 @@ def _built_in(name: str, text: str, checked: "Checked", means: Any) -> list[Prob
     """What the built-in check says where no server could check, or where one may have been told
     nothing by the program that it ran; then errors only.
     """
-    apart = {*checked.unchecked} == {*checked.servers}
+    apart = len(checked.unchecked) == len(checked.told)
     if not (apart or checked.relayed):
         return []
     found = lazy.lint.report(name, None, text.encode(), means).problems
@@ -162,8 +169,8 @@ def _built_in(name: str, text: str, checked: "Checked", means: Any) -> list[Prob
 def _uncounted(checked: "Checked", why: str) -> "Checked":
     """Without the problems of a text that is no program of the language its name says."""
     why = f"{why} ({count(checked.problems)} left out)"
-    apart = dict.fromkeys(checked.servers, why)
-    return replace(checked, problems=[], left=(), unchecked=apart, environment=None, wanted=False)
+    told = (replace(each, state="unchecked", why=why) for each in checked.told)
+    return replace(checked, told=tuple(told), problems=[], environment=None, wanted=False)
 
 
 def _environment(
@@ -224,29 +231,20 @@ def _rows(name: str, problems: Sequence[Problem], tagged: Mapping[int, str]) -> 
 
 def _unchecked(name: str, checked: "Checked", timeout: float) -> list[str]:
     """First, since what an agent acts on is the first line."""
-    reasons = {server: f", at most its syntax: {why}" for server, why in checked.unchecked.items()}
-    old = ", which has said nothing since the last change: its problems are from before"
-    reasons |= dict.fromkeys(checked.old, old)
-    busy = f" to the end, which was still at work after {timeout:g} s: problems may remain"
-    reasons |= dict.fromkeys(checked.unfinished, busy)
-    mute = f", which did not answer within {timeout:g} s: problems may remain"
-    reasons |= dict.fromkeys(checked.silent, mute)
-    notes = []
-    for why in dict.fromkeys(reasons.values()):
-        they = ", ".join(server for server, its in reasons.items() if its == why)
-        notes.append(f"Not checked: {name} by {they}{why}.")
-    return [*notes, *(f"Not checked: {name} by {said}" for said in checked.failed)]
+    servers: dict[str, list[str]] = {}
+    for told in checked.told:
+        if told.state != "checked":
+            reason = _REASONS[told.state].format(why=told.why, timeout=timeout)
+            servers.setdefault(reason, []).append(told.server)
+    return [f"Not checked: {name} by {', '.join(they)}{why}" for why, they in servers.items()]
 
 
 def _notes(name: str, checked: "Checked", problems: Sequence[Problem]) -> list[str]:
     notes = []
     if len(problems) > MAX_PROBLEMS:
         notes.append(f"({len(problems) - MAX_PROBLEMS} more, {len(problems)} in all)")
-    quiet = (*checked.silent, *checked.old, *checked.unfinished, *checked.unchecked)
-    answered = [server for server in checked.servers if server not in quiet]
-    answered = [s for s in answered if not any(f.startswith(f"{s}: ") for f in checked.failed)]
-    if not problems and answered:
+    if not problems and (answered := checked.those("checked")):
         notes.append(f"No problems in {name} ({', '.join(answered)}).")
-    if not checked.servers:
+    if not checked.told:
         notes.append(f"Nothing to check in {name}: {Path(name).suffix} files have no server.")
     return [*notes, *(f"({left}.)" for left in checked.left)]

@@ -98,7 +98,7 @@ class Aftermath:
             self._found |= {file: state for file, state in found.items() if state}
 
     def _state(self, file: Path, text: str) -> TextErrors | None:
-        return self._servers.check(file, text, _START).state(text)
+        return self._servers.check(file, text, _START).errors(text)
 
     def _alike(self, one: Path, other: Path) -> bool:
         among = self._servers.languages

@@ -53,11 +53,11 @@ def asked_beside(
             checked = told.get(timeout=max(until - time.monotonic(), 0))
         except Empty:
             return None
-        if checked is None or not checked.servers:
+        if checked is None or not checked.told:
             return None
-        undecided = checked.silent or checked.old or checked.unfinished or checked.failed
-        return (
-            None if undecided or (checked.unchecked and not checked.problems) else checked.problems
-        )
+        undecided = checked.those("silent", "old", "unfinished", "failed")
+        if undecided or (checked.unchecked and not checked.problems):
+            return None
+        return checked.problems
 
     return problems

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fsagent_tools.lsp.checked import Checked
+from fsagent_tools.lsp.checked import Checked, Told
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.problems import Problem, by_importance
 
@@ -48,14 +48,12 @@ class Checker:
             return checked, True
         found = ran and self._problems(ran, text)
         if found is not None:
-            both = by_importance(found or checked.problems)
-            servers, left = (*checked.servers, self.command), checked.left
-            if self.leaves and self.leaves[0].search(text):
-                left = (*left, f"{self.command} {self.leaves[1]}")
-            return replace(checked, problems=both, servers=servers, left=left), True
+            left = (self.leaves[1],) if self.leaves and self.leaves[0].search(text) else ()
+            told = (*checked.told, Told(self.command, found, left=left))
+            return replace(checked, told=told, problems=found or checked.problems), True
         way = "" if ran and ran[1] == NOT_ITS_FILE else f"; run `{self.command}`"
-        apart = {server: why + way for server, why in checked.unchecked.items()}
-        return replace(checked, unchecked=apart), False
+        told = tuple(replace(each, why=each.why and each.why + way) for each in checked.told)
+        return replace(checked, told=told), False
 
     def _problems(self, ran: Heard, text: str) -> list[Problem] | None:
         file, exit_code, output = ran
@@ -66,7 +64,7 @@ class Checker:
                 kind = "information" if severity == "note" else severity or "error"
                 said = message.partition(": help: ")[0]
                 found.append(Problem(*at, kind, said, self.command, code or number))
-        return found if found or exit_code == 0 else None
+        return by_importance(found) if found or exit_code == 0 else None
 
 
 _GO = f"""\

@@ -20,11 +20,10 @@ from fsagent_tools.lsp.languages import (
     languages,
     specs,
 )
-from fsagent_tools.lsp.limits import Limit
 from fsagent_tools.lsp.programs import runnable
 from fsagent_tools.lsp.sources import import_roots, script_roots
+from fsagent_tools.lsp.spec import Fits, Language, Spec
 from fsagent_tools.lsp.standin import PYTHON, stand_in
-from fsagent_tools.lsp.table import Language, Spec
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
 _Group = Sequence[Spec]  # alternatives: the first installed one is used
@@ -36,7 +35,7 @@ class Plan:
     environment: that of Python, where the server wants one and there is one. standin: see
     `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it;
     unfit: that no other checker could, either; absent: that it lacks a program, so that it is not
-    even asked. blind: a limit that may make it so by what it tells.
+    even asked.
     beside: more directories that Python files of this one's kind import from.
     """
 
@@ -49,7 +48,6 @@ class Plan:
     unchecked: str = ""
     unfit: bool = False
     absent: bool = False
-    blind: Limit | None = None
     beside: tuple[Path, ...] = ()
 
     @property
@@ -72,12 +70,12 @@ class Plan:
 def any_installed(settings: LanguageSettings) -> bool:
     """Whether there is a server for any language; the machine is asked once in a process."""
     groups = [group for each in languages(settings).values() for group in each.servers]
-    return any(_is_installed(spec.command, spec.needs) for group in groups for spec in specs(group))
+    return any(_is_installed(spec.command, spec.fits) for group in groups for spec in specs(group))
 
 
 @cache
-def _is_installed(command: tuple[str, ...], needs: str) -> bool:
-    return runnable(Spec("", command, "", needs=needs), ALL_PROGRAMS) is not None
+def _is_installed(command: tuple[str, ...], fits: Fits) -> bool:
+    return runnable(Spec("", command, "", fits=fits), ALL_PROGRAMS) is not None
 
 
 def choose(  # noqa: PLR0913
@@ -119,11 +117,9 @@ def choose(  # noqa: PLR0913
 
 def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
     limits = [limit for limit in plan.spec.limits if limit.holds(file, root)]
-    always = (plan.spec.leaves,) if plan.spec.leaves else ()
-    left = (*always, *(limit.leaves for limit in limits if not limit.whole))
+    left = tuple(limit.leaves for limit in limits if not limit.whole)
     unchecked = next((limit.leaves for limit in limits if limit.whole), "")
-    blind = next((limit for limit in limits if limit.blind), None)
-    plan = replace(plan, left=left, unchecked=unchecked, blind=blind)
+    plan = replace(plan, left=left, unchecked=unchecked)
     if not plan.spec.helper:
         return plan
     if (helper := programs.find(plan.spec.helper)) is None:

@@ -187,3 +187,14 @@ def path_of_uri(uri: str) -> str:
     """The file of a URI; servers escape differently, so URIs are compared by this."""
     path = unquote(urlsplit(uri).path)
     return path[1:].replace("/", "\\").lower() if path[2:3] == ":" else path
+
+
+def first_line(said: str) -> str:
+    return said.strip().partition("\n")[0].strip().removesuffix(".")
+
+
+def short_cause(said: str) -> str:
+    """The first and the last of what the first line says one for the other (`a: b: error: c`)."""
+    head, _, reasons = first_line(said).partition(": ")
+    last = reasons.rpartition("error: ")[2]
+    return f"{head}: {last}" if last else head

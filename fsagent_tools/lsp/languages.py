@@ -9,7 +9,8 @@ from pathlib import Path
 
 from fsagent_tools.errors import ConfigInvalid, NoLanguageServer
 from fsagent_tools.lint.jsons import may_have_comments
-from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
+from fsagent_tools.lsp.spec import Language, Spec
+from fsagent_tools.lsp.table import LANGUAGES, SPECS
 
 ENTRY_POINTS = "fsagent_tools.languages"  # of entry points that are a `Language`
 LanguageSettings = Mapping[str, Language | Sequence[str]]

@@ -14,8 +14,7 @@ class Limit:
     """What a server `leaves` of some files: those with one of `suffixes`, in a directory whose name
     matches one of `folders`, or without any of the files `lacking` in a directory above; of all
     when nothing is given. project: what a directory has whose own name, and those above it, do
-    not count for `folders`. whole: it then checks nothing, at most the syntax; so it does where
-    `blind` finds in `code: message` of a problem why, from which the other problems follow.
+    not count for `folders`. whole: it then checks nothing, at most the syntax.
     """
 
     leaves: str
@@ -24,7 +23,6 @@ class Limit:
     lacking: tuple[str, ...] = ()
     project: tuple[str, ...] = ()
     whole: bool = False
-    blind: str = ""
 
     def holds(self, file: Path, root: Path) -> bool:
         """For `file` in the workspace `root`."""
@@ -82,6 +80,7 @@ GO = (
 )
 HTML = (Limit("it knows the scripts and styles in a page, not its elements", whole=True),)
 VUE = (
+    Limit('checks types where the script is TypeScript (lang="ts")'),
     Limit(
         "vue is not installed in node_modules, so that nothing is known of the template's types",
         lacking=("node_modules/vue",),
@@ -95,6 +94,5 @@ C = (
         "guesses include paths and macros: nothing says how the file is built "
         "(compile_commands.json, of `bear -- make` or cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)",
         lacking=FLAGS,
-        blind="^pp_file_not_found: (.*)",
     ),
 )

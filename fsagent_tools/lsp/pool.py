@@ -24,22 +24,16 @@ from fsagent_tools.lsp.checked import (
     Checked,
     TextErrors,
     Told,
-    fine,
-    first_line,
     merge,
-    muted,
     remember,
-    strange,
-    unasked,
-    unread,
+    weighed,
 )
 from fsagent_tools.lsp.checkers import CHECKERS, Checker, Runner
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.choice import Plan, choose, project_of
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.confined import launch
-from fsagent_tools.lsp.documents import Finding
-from fsagent_tools.lsp.excluded import excluded
+from fsagent_tools.lsp.documents import Finding, first_line
 from fsagent_tools.lsp.languages import (
     LanguageSettings,
     language_of,
@@ -48,7 +42,6 @@ from fsagent_tools.lsp.languages import (
     protocol_id,
     specs,
 )
-from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
 from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
@@ -114,7 +107,7 @@ class Servers:
         because of an error, that error: `LanguageServerFailed` or `TimedOut`.
         """
         if nothing_to_check(file, self.languages):
-            return Checked([], ())
+            return Checked()
         among, programs = self.languages, self._programs
         plans = choose(file, text, self.root.resolve(), among, programs, only=only)
         text = text.removeprefix("\ufeff")  # which some servers count as a column, others do not
@@ -130,23 +123,23 @@ class Servers:
 
     def check_or_run(self, file: Path, text: str, timeout: float, run: Runner) -> Checked:
         """As `check`; where no server could check, the command of its language does if it can."""
-        failed: ToolError | None = None
+        failed, checked = None, Checked()
         try:
             checked = self.check(file, text, timeout)
-            remember(self.known, file, checked.state(text))
-            settled = checked.unfit or {*checked.servers} - checked.lacking
-            if not checked.servers or settled:
+            remember(self.known, file, checked.errors(text))
+            if not checked.told or checked.those("checked", "unfit", "old", "failed"):
                 return checked
         except (NoLanguageServer, LanguageServerFailed) as error:
-            failed, checked = error, Checked([], ())
+            failed = error
         root, language = self.root.resolve(), language_of(file, self.languages, text)
         absent = isinstance(failed, NoLanguageServer) and validator_of(file.name)
         built_in = Checker("") if absent else None
         checker = CHECKERS.get(language.checker, built_in) if language.servers else None
         if checker:
             if failed:
-                why = f"{failed.message} {failed.hint}"
-                checked = unasked(specs(language.servers[0])[0].name, why)
+                why = first_line(f"{failed.message} {failed.hint}")
+                first = specs(language.servers[0])[0].name
+                checked = Checked((Told(first, (), "unchecked", why),))
             folder = checker.directory(file, project_of(file, root, language), root)
             checked, helped = checker.in_place(checked, run(checker, folder, file), text)
         if failed and not (checker and helped):
@@ -187,7 +180,7 @@ class Servers:
 
     def _ask(self, plan: Plan, asked: Asked) -> "Told":
         if plan.absent:
-            return Told([], unchecked=plan.unchecked)
+            return Told(plan.spec.name, (), "unchecked", plan.unchecked)
         slot = self._slot(plan, asked)
         language = protocol_id(asked.file, plan.language, asked.text)
 
@@ -196,22 +189,7 @@ class Servers:
 
         answer, server = self._answered(slot, plan, asked, check)
         watch_over(slot, server, answer)
-        if answer is None:
-            return Told()
-        places, root = Positions(answer.text, server.encoding), self.root.resolve()
-        problems = [places.problem(item, plan.spec.name, root) for item in answer.items]
-        found = {p: strange(p, plan.spec.stranger) for p in problems}
-        missed = unread(problems, plan.spec, asked.file.parent)
-        problems = [p for p in problems if not (found[p] or p in missed or fine(p, plan.spec))]
-        why = plan.unchecked or first_line(next(filter(None, found.values()), answer.trouble))
-        if plan.blind and (causes := [p for p in problems if strange(p, plan.blind.blind)]):
-            why = f"{strange(causes[0], plan.blind.blind)}; it {plan.blind.leaves}"
-            problems = causes
-        if not (why or problems):
-            why = excluded(plan.spec.name, asked.file, root) or muted(plan.spec, asked.text)
-        read = (f"does not read {name}" for name in dict.fromkeys(missed.values()))
-        left = (*server.left, *filter(None, (answer.left,)), *read)
-        return Told(problems, answer.old, answer.unfinished, why, left)
+        return weighed(plan, server, asked, answer, self.root.resolve())
 
     def _answered(
         self, slot: Slot, plan: Plan, asked: Asked, put: Callable[[Server], _T]

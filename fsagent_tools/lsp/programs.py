@@ -1,12 +1,12 @@
 """What a program must be to serve as a language server, beyond being found outside the project."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.lsp.table import Spec
+from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.process.programs import Programs, default_toolchain, is_rustup
 
 _VUE = "@vue/typescript-plugin"
@@ -18,13 +18,13 @@ def runnable(spec: Spec, programs: Programs) -> Spec | None:
     if program and is_rustup(program):
         own = (default_toolchain() or Path("/none")) / "bin" / Path(program).name
         program = programs.find(str(own)) if own.is_file() else None
-    if program is None or (extra := FITS[spec.needs](program, programs)) is None:
+    if program is None or (extra := spec.fits(program, programs)) is None:
         return None
     command = (program, *spec.command[1:])
     return replace(spec, command=command, options={**spec.options, **extra})
 
 
-def _typescript7(program: str, programs: Programs) -> Mapping[str, Any] | None:
+def typescript7(program: str, programs: Programs) -> Mapping[str, Any] | None:
     """TypeScript speaks the protocol itself from version 7 on."""
     package = Path(program).resolve().parents[1] / "package.json"
     try:
@@ -35,7 +35,7 @@ def _typescript7(program: str, programs: Programs) -> Mapping[str, Any] | None:
     return {} if major.isdigit() and int(major) >= 7 else None
 
 
-def _tsserver(program: str, programs: Programs) -> Mapping[str, Any] | None:
+def tsserver(program: str, programs: Programs) -> Mapping[str, Any] | None:
     """The TypeScript beside the server or beside `tsserver` on the path, named explicitly:
     otherwise typescript-language-server runs the one in the project's node_modules.
     """
@@ -60,15 +60,6 @@ def _vue_plugin(programs: Programs) -> Mapping[str, Any] | None:
     return None
 
 
-def _vue(program: str, programs: Programs) -> Mapping[str, Any] | None:
-    found = _tsserver(program, programs)
+def vue(program: str, programs: Programs) -> Mapping[str, Any] | None:
+    found = tsserver(program, programs)
     return found if found and "plugins" in found else None
-
-
-# What a program must be beyond its name; the answer is merged into `initializationOptions`.
-FITS: Mapping[str, Callable[[str, Programs], Mapping[str, Any] | None]] = {
-    "": lambda program, programs: {},
-    "typescript7": _typescript7,
-    "tsserver": _tsserver,
-    "vue": _vue,
-}

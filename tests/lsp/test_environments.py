@@ -35,7 +35,7 @@ def checker(request, pool, tmp_path):
     def errors(name, text):
         file = put(tmp_path / name, text)
         checked = servers.check(file.resolve(), text, PATIENCE)
-        assert (checked.silent, checked.failed) == ((), ())
+        assert checked.those("silent", "failed") == []
         return [p.line for p in checked.problems if p.severity == "error"]
 
     errors.servers = servers

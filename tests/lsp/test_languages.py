@@ -17,6 +17,7 @@ from fsagent_tools.lsp.languages import (
     languages,
     protocol_id,
 )
+from fsagent_tools.lsp.limits import Limit
 from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 from fsagent_tools.process.programs import Programs
 from tests.conftest import PATIENCE
@@ -127,7 +128,7 @@ def test_a_command_for_an_unknown_language_is_refused_at_once(tmp_path):
 
 def test_prose_has_nothing_to_check(pool, tmp_path):
     checked = pool({}).check(tmp_path.resolve() / "a.md", "# x", PATIENCE)
-    assert (checked.problems, checked.servers) == ([], ())
+    assert (checked.problems, checked.told) == ([], ())
     with pytest.raises(NoLanguageServer, match=r"No language server is known for \.xyz"):
         pool({}).check(tmp_path.resolve() / "a.xyz", "", PATIENCE)
 
@@ -148,7 +149,7 @@ def test_css_and_html_have_servers(name, text, pool, tmp_path):
     if not (NODE / f"node_modules/.bin/vscode-{kind}-language-server").exists():
         pytest.skip(f"vscode-{kind}-language-server is not installed")
     checked = pool({}).check(tmp_path.resolve() / name, text, PATIENCE)
-    assert (checked.silent, checked.failed) == ((), ())
+    assert checked.those("silent", "failed") == []
     assert [p for p in checked.problems if p.severity == "error"]
 
 
@@ -164,7 +165,7 @@ def test_json_with_comments_is_told_by_its_name_to_the_server_too(name, asked):
 
 
 def test_what_a_server_leaves_to_another_program_is_told(tmp_path):
-    spec = Spec("jl", COMMAND, "make jl", leaves="does not link: make does")
+    spec = Spec("jl", COMMAND, "make jl", limits=(Limit("does not link: make does"),))
     (tmp_path / "a.jl").write_text("text")
     servers = {"javalette": Language("javalette", {".jl": "javalette"}, (), ((spec,),))}
     with closing(Workspace(tmp_path, servers=servers)) as workspace:

@@ -44,8 +44,8 @@ def test_a_rust_crate_whose_dependencies_are_not_there_is_not_told_as_checked(as
 
 def test_a_server_that_could_not_read_all_of_the_project_says_why_and_waits_for_no_network(fake):
     pool, file = fake("ailing")
-    (why,) = pool.check(file, "{}", PATIENCE).unchecked.values()
-    assert why == "cannot read deps: offline true"
+    (told,) = pool.check(file, "{}", PATIENCE).told
+    assert (told.state, told.why) == ("unchecked", "cannot read deps: offline true")
 
 
 @pytest.mark.parametrize("folder", ["testdata", "_old", "vendor/q"])

@@ -47,7 +47,7 @@ def test_a_server_that_stays_silent_is_named(fake, behaviour):
     pool, file = fake(behaviour)
     with soon():
         checked = patiently(pool, file, "{" + " " * 500_000 + "}")
-    assert (checked.problems, len(checked.silent)) == ([], 1)
+    assert (checked.problems, len(checked.those("silent"))) == ([], 1)
 
 
 def test_a_server_silent_twice_is_started_afresh(fake):
@@ -65,7 +65,7 @@ def test_a_server_with_nothing_to_say_is_left_running(fake):
     running = slot.server
     for text in ("1", "2", "3"):
         assert eventually(lambda: slot.pinged != running.client.heard)  # it answered the ping
-        assert len(pool.check(file, text, 0.5).silent) == 1
+        assert pool.check(file, text, 0.5).those("silent") != []
         assert slot.server is running
 
 
@@ -81,8 +81,8 @@ def test_what_is_told_from_before_a_change_is_told_as_old(fake):
     pool, file = fake("pushes")
     assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
     late = pool.check(file, "(silence)", 1)
-    assert (messages(late), len(late.old), late.silent) == (["one"], 1, ())
-    assert pool.check(file, "two", PATIENCE).old == ()
+    assert (messages(late), len(late.those("old")), len(late.told)) == (["one"], 1, 1)
+    assert pool.check(file, "two", PATIENCE).those("old") == []
 
 
 @pytest.mark.parametrize("behaviour", ["nonsense", "huge"])
@@ -307,7 +307,7 @@ def final(pool, tmp_path):
 
 def test_what_a_server_owes_of_an_earlier_text_is_not_its_answer_to_the_next(final):
     pool, file = final("owes")
-    assert patiently(pool, file, "(later)").silent == ("jl",)
+    assert patiently(pool, file, "(later)").those("silent") == ["jl"]
     assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
 
 
@@ -323,7 +323,7 @@ def test_a_server_that_is_still_at_work_gives_no_clean_bill(final):
     pool, file = final("pushes-at-work")
     for _ in range(2):
         checked = patiently(pool, file, "one")
-        assert (messages(checked), checked.unfinished) == (["one"], ("jl",))
+        assert (messages(checked), checked.those("unfinished")) == (["one"], ["jl"])
     told = beside.asked_beside(lambda text, seconds: checked, threading.Lock())
     assert told("one") is None
 
