@@ -1,6 +1,5 @@
 """Syntax checks around a write: what is wrong with a text, and what a change made wrong."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -8,29 +7,27 @@ from typing import Any, Literal
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.judging import broken, judge
-from fsagent_tools.lint.places import Foreign, Source, Undecided
+from fsagent_tools.lint.places import Foreign, Means, ServerCheck, Source, Undecided, due
 from fsagent_tools.lint.typescript import typescript_of
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
     decoded,
-    due,
     of_its_language,
-    problems_in,
     problems_of,
     validator_of,
 )
 from fsagent_tools.problems import Problem, by_importance, count
-from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
+from fsagent_tools.process.programs import Programs
 
 __all__ = [
     "Means",
     "Report",
+    "ServerCheck",
     "broken",
     "due",
     "fresh",
     "judge",
     "not_counted",
-    "problems_in",
     "report",
     "review",
     "typescript_of",
@@ -38,25 +35,6 @@ __all__ = [
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
 LintMode = Literal["report", "off", "reject", "follow"]
-ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer
-
-
-@dataclass(frozen=True)
-class Means:
-    """What a check may use beyond the text: a language server, asked first, what finds the version
-    of the project's Python, the programs that may be run, the time, from now on, and what finds
-    TypeScript, see `Source`.
-    """
-
-    ask: ServerCheck | None = None
-    python: Callable[[], str] = str
-    programs: Programs = ALL_PROGRAMS
-    until: float = field(default_factory=due)
-    typescript: Callable[[], str] = str
-
-    def source(self, name: str, text: str) -> Source:
-        own = (self.python, self.programs, self.typescript)
-        return Source(name, text, self.until, *own)
 
 
 @dataclass(frozen=True)
@@ -138,7 +116,7 @@ def not_counted(name: str, text: str, problems: list[Problem], means: Means | No
     if len(text) > MAX_LINTED_BYTES:
         return ""
     try:
-        of_its_language(means.source(name, text), problems)
+        of_its_language(Source(name, text, means), problems)
     except Foreign as reason:
         return str(reason)
     except Undecided:
@@ -163,14 +141,14 @@ def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -
     old = "" if before is None else decoded(name, before)
 
     def validate(text: str) -> list[Problem]:
-        return problems_of(means.source(name, text))
+        return problems_of(Source(name, text, means))
 
     finder: ServerCheck = validate
     problems = None
     if means.ask and len(after) <= MAX_LINTED_BYTES:
         finder = means.ask
         problems = finder(new)
-        of_its_language(means.source(name, new), problems or [])
+        of_its_language(Source(name, new, means), problems or [])
     if problems is None:
         suffix = PurePosixPath(name).suffix.lower()
         if validator_of(name) is None and suffix not in _UNCHECKED:

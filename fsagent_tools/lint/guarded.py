@@ -33,7 +33,7 @@ def check_python(source: Source) -> list[Problem]:
     take it a twentieth of the time. `compile` always runs in a process of its own: it may exhaust
     the C stack, and its warnings go through filters that all threads share.
     """
-    version = source.python()
+    version = source.means.python()
     asked, own = _numbers(version), sys.version_info[:2]
     other = asked not in (None, own)
     if (other or len(source.text) > _LONG) and _has_ruff(source):
@@ -85,7 +85,7 @@ def check_shell(source: Source) -> list[Problem]:
 
 
 def _has_ruff(source: Source) -> bool:
-    return _RUFF.is_file() and source.programs.is_outside(str(_RUFF))
+    return _RUFF.is_file() and source.means.programs.is_outside(str(_RUFF))
 
 
 def _by_ruff(source: Source, version: str) -> list[Problem]:
@@ -114,7 +114,7 @@ def _by_ruff(source: Source, version: str) -> list[Problem]:
 
 def _apart(check: str, source: Source) -> list[child.Fault]:
     command = [
-        source.programs.interpreter,
+        source.means.programs.interpreter,
         "-I",
         "-S",
         "-W",
@@ -132,7 +132,7 @@ def _apart(check: str, source: Source) -> list[child.Fault]:
 def run_check(command: list[str], source: Source, *readable: str) -> tuple[bytes, bytes]:
     """Output and errors of `command`, which may read `readable`, with the text as its input."""
     source.go_on()
-    left = source.until - time.monotonic()
+    left = source.means.until - time.monotonic()
     try:
         places = [command[0], child.__file__, *readable]
         return run_reader(command, places, source.text.encode(), left, _LIMITS)

@@ -28,6 +28,11 @@ def may_have_comments(name: str) -> bool:
     return bool(_WITH_COMMENTS.fullmatch(name.lower()))
 
 
+def without_comments(text: str) -> str:
+    """JSON with comments, and commas after the last value, as plain JSON of the same length."""
+    return _LAST_COMMA.sub(_without_comma, _COMMENT.sub(_blanked, text))
+
+
 def json_problems(source: Source) -> list[Problem]:
     """The first syntax error, or the keys that are twice in one object (warnings).
 
@@ -38,7 +43,7 @@ def json_problems(source: Source) -> list[Problem]:
         if any(map(_goes_on, problems)) and not json_line_problems(source):
             raise Undecided("it has JSON in each line, not one JSON text")
         return problems
-    text = _LAST_COMMA.sub(_without_comma, _COMMENT.sub(_blanked, source.text))
+    text = without_comments(source.text)
     return _problems(text, "jsonc") if text.strip() else []
 
 

@@ -16,7 +16,7 @@ from math import inf
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lint import child, guarded
-from fsagent_tools.lint.places import Source, Steps, Undecided
+from fsagent_tools.lint.places import Means, Source, Steps, Undecided
 from fsagent_tools.lint.validators import by_validator, decoded, validator_of
 from fsagent_tools.problems import Parsing
 from fsagent_tools.runtime.weight import is_slow_toml
@@ -59,7 +59,7 @@ def _fault(name: str, text: str) -> str:
     if validator_of(name) is guarded.check_toml:
         line, *_, message = child.toml(text)[0]
         return f"line {line}, {message}"
-    first = by_validator(Source(name, text, inf, steps=Steps(JUDGED_STEPS)))[0]
+    first = by_validator(Source(name, text, Means(until=inf, steps=Steps(JUDGED_STEPS))))[0]
     return f"line {first.line}, {first.message}"
 
 
@@ -81,7 +81,7 @@ def _judged(name: str, text: bytes) -> Parsing:
 def _checked(name: str, text: str) -> Parsing:
     steps = Steps(JUDGED_STEPS)
     try:
-        found = by_validator(Source(name, text, inf, steps=steps))
+        found = by_validator(Source(name, text, Means(until=inf, steps=steps)))
     except (Undecided, ToolError, RecursionError):
         return "beyond" if steps.over else None
     return not any(p.severity == "error" or p.code == "syntax" for p in found)
@@ -92,7 +92,7 @@ def _parses(name: str, text: str) -> bool | None:
     try:
         return python_parses(name, text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError):
-        return None if guarded.of_dialect(Source(name, text, inf)) else False
+        return None if guarded.of_dialect(Source(name, text)) else False
     except (MemoryError, RecursionError):
         return None
 

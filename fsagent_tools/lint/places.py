@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
+LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
+ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer
 LATE = "it takes longer than a write waits: run a checker on the file"
 
 
@@ -30,20 +32,33 @@ class Steps:
         return self.left <= 0
 
 
+def due(began: float | None = None) -> float:
+    """When a check that begins then, now by default, has to be over, by the monotonic clock."""
+    return (time.monotonic() if began is None else began) + LINT_SECONDS
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a check may use beyond the text: a language server, asked first; what finds the version
+    of the project's Python, "" where it is not known; the programs that may be run; the time until
+    when, or as many steps instead; and what finds the library of TypeScript, "" for none.
+    """
+
+    ask: ServerCheck | None = None
+    python: Callable[[], str] = str
+    programs: Programs = ALL_PROGRAMS
+    until: float = field(default_factory=due)
+    typescript: Callable[[], str] = str
+    steps: Steps | None = None
+
+
 @dataclass(frozen=True)
 class Source:
-    """A text to check under the name of its file, until a monotonic time or as many steps. python:
-    finds the version of the project's Python, empty when it is not known. programs: that may be
-    run. typescript: finds the library of TypeScript, empty when there is none.
-    """
+    """A text to check under the name of its file."""
 
     name: str
     text: str
-    until: float
-    python: Callable[[], str] = str
-    programs: Programs = ALL_PROGRAMS
-    typescript: Callable[[], str] = str
-    steps: Steps | None = None
+    means: Means = field(default_factory=Means)
 
     @property
     def suffix(self) -> str:
@@ -55,10 +70,10 @@ class Source:
             raise Undecided(LATE)
 
     def late(self) -> bool:
-        if self.steps:
-            self.steps.left -= 1
-            return self.steps.over
-        return time.monotonic() > self.until
+        if steps := self.means.steps:
+            steps.left -= 1
+            return steps.over
+        return time.monotonic() > self.means.until
 
 
 def place(text: str, offset: int) -> tuple[int, int]:

@@ -56,7 +56,7 @@ def script_problems(source: Source) -> list[Problem]:
         return []
     name = _ALL[source.suffix][0]
     problems = [_problem(node, utf8, name) for node in islice(_faults(tree, source), _SHOWN)]
-    if name == "typescript" and source.steps is None:
+    if name == "typescript" and source.means.steps is None:
         return _by_typescript(source, problems)
     if source.suffix in GRAMMARS:
         return problems

@@ -34,8 +34,8 @@ def typescript_of(file: Path, root: Path, programs: Programs) -> str:
 
 def typescript_problems(source: Source) -> list[Problem] | None:
     """Its syntax errors; None where it, or node, is not installed. Raises `Undecided`."""
-    library = source.typescript()
-    node = library and source.programs.find("node")
+    library = source.means.typescript()
+    node = library and source.means.programs.find("node")
     if not node:
         return None
     command = [node, "-e", _PARSE, library, source.name]

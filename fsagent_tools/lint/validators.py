@@ -1,6 +1,5 @@
 """Which validator checks a text, by its name; and what it says of the whole text."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,6 @@ from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20
 _AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter
-LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
 CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or whole name
     **dict.fromkeys(JSON, jsons.json_problems),
     **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
@@ -28,21 +26,6 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or who
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
-
-
-def due(began: float | None = None) -> float:
-    """When a check that begins then, now by default, has to be over, by the monotonic clock."""
-    return (time.monotonic() if began is None else began) + LINT_SECONDS
-
-
-def problems_in(name: str, text: bytes | str) -> list[Problem]:
-    """The problems of a whole text, by the built-in validator for the name.
-
-    Empty for a name without one. Raises `Undecided` when it cannot say, `ToolError` for bytes
-    that are no text.
-    """
-    plain = text if isinstance(text, str) else decoded(name, text)
-    return problems_of(Source(name, plain, due()))
 
 
 def validator_of(name: str) -> Callable[[Source], list[Problem]] | None:
@@ -58,7 +41,7 @@ def problems_of(source: Source) -> list[Problem]:
     if size <= _AT_ONCE:
         return by_validator(source)
     try:
-        return aside(partial(by_validator, source), source.until)
+        return aside(partial(by_validator, source), source.means.until)
     except TimeoutError:
         raise Undecided(LATE) from None
 

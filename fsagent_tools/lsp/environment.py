@@ -16,12 +16,11 @@ from pathlib import Path
 from tomllib import loads
 from typing import Any
 
+from fsagent_tools.lint.jsons import without_comments
 from fsagent_tools.runtime.weight import is_slow_toml
 
 _BYTES = 1 << 16  # of a project's file that are read
 _ENTRIES = 1000  # of a directory in which environments of any name are looked for
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*+"?)|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.S)
-_LAST_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[]}])', re.S)
 _AT_LEAST = re.compile(r"requires-python\s*=\s*[\"'][^\"']*?(?:>=|==|~=)\s*(3\.\d{1,2})\b")
 _VERSION = re.compile(r"(?m)^version(?:_info)?\s*=\s*(3\.\d{1,2})\b")
 _FOLDER = re.compile(r"python(3\.\d{1,2})t?")  # t: without the interpreter's lock
@@ -243,7 +242,7 @@ def _lines(path: Path) -> list[str]:
 def _parsed(text: str, is_json: bool) -> Any:
     try:
         if is_json:  # as checkers read it: comments and a comma after the last one are no fault
-            return json.loads(_LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", text)))
+            return json.loads(without_comments(text))
         return {} if is_slow_toml(text) else loads(text)
     except (ValueError, RecursionError):
         return {}

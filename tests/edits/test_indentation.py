@@ -5,7 +5,7 @@ import pytest
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lint import problems_in
+from fsagent_tools.lint import judge
 
 
 def edited(text, old, new, **options):
@@ -14,7 +14,7 @@ def edited(text, old, new, **options):
 
 
 def python(text):
-    return not problems_in("a.py", text)
+    return judge("a.py")(text) is True
 
 
 NESTED = "def f(x):\n    if x:\n        return 1\n    return 0\n"

@@ -38,7 +38,7 @@ def held():
 def test_a_write_goes_on_while_a_check_does(monkeypatch):
     with held() as hold:
         monkeypatch.setattr(lint.validators, "CHECKS", {".x": hold})
-        monkeypatch.setattr(lint.validators, "LINT_SECONDS", 0.01)
+        monkeypatch.setattr(lint.places, "LINT_SECONDS", 0.01)
         assert lint.report("a.x", None, b"x" * LARGE).line() == f"lint: not checked, {LATE}"
 
 
@@ -87,7 +87,7 @@ def test_what_is_loaded_for_the_first_check_counts_as_its_time(monkeypatch, tmp_
     place = Place("a.x", str(tmp_path / "a.x"), "a.x", "")
     Services(tmp_path, Policy()).review("report", place, None, b"")
     monkeypatch.delattr(lazy, "lint", raising=False)
-    assert given == [100.0 + lint.validators.LINT_SECONDS]
+    assert given == [100.0 + lint.places.LINT_SECONDS]
 
 
 def test_what_was_asked_before_the_end_starts_no_server_after_it(tmp_path):
@@ -95,7 +95,7 @@ def test_what_was_asked_before_the_end_starts_no_server_after_it(tmp_path):
     asked = services._asked(tmp_path / "a.json")
     services.close()
     assert asked("{") is None
-    assert services.servers.check(tmp_path / "a.txt", "", 1).servers == ()
+    assert services.servers.check(tmp_path / "a.txt", "", 1).told == ()
     services.close()
 
 
@@ -138,13 +138,13 @@ ENDLESS = [
 @pytest.mark.parametrize(("name", "text"), ENDLESS, ids=lambda value: repr(value[:9]))
 def test_validators_look_at_the_clock_themselves(name, text):
     with pytest.raises(Undecided, match="takes longer"):
-        validator_of(name)(Source(name, text, NO_TIME))
+        validator_of(name)(Source(name, text, lint.Means(until=NO_TIME)))
 
 
 def test_a_walk_over_faults_looks_at_the_clock():
     pytest.importorskip("tree_sitter_javascript")
     with pytest.raises(Undecided, match="takes longer"):
-        validator_of("a.js")(Source("a.js", "} " * 1000, NO_TIME))
+        validator_of("a.js")(Source("a.js", "} " * 1000, lint.Means(until=NO_TIME)))
 
 
 CROOKED = [

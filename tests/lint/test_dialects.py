@@ -7,9 +7,10 @@ import pytest
 
 from fsagent_tools import Workspace, lint, toolset
 from fsagent_tools.errors import LintRejected
-from fsagent_tools.lint import problems_in
 from fsagent_tools.lint.places import Undecided
 from fsagent_tools.problems import Problem
+
+from .test_validators import problems_in
 
 RUFF = Path(sys.executable).with_name("ruff")
 NEWER = ["type Id = int\n", "def first[T](xs: list[T]) -> T: ...\n", 'x = f"{n + "y"}"\n']

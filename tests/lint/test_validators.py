@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from fsagent_tools.lint import problems_in, validators
-from fsagent_tools.lint.places import Undecided
+from fsagent_tools.lint import places, validators
+from fsagent_tools.lint.places import Source, Undecided
 from tests.conftest import USUAL_LINT_SECONDS, soon
 
 VALID = [
@@ -131,6 +131,11 @@ INVALID = [  # name, text, [(line, column, severity)]
 ]
 
 
+def problems_in(name, text):
+    plain = text if isinstance(text, str) else validators.decoded(name, text)
+    return validators.problems_of(Source(name, plain))
+
+
 @pytest.mark.parametrize(("name", "text"), VALID)
 def test_valid_documents_have_no_problems(name, text):
     assert problems_in(name, text) == []
@@ -170,7 +175,7 @@ HOSTILE = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), HOSTILE, ids=lambda value: repr(value[:12]))
 def test_hostile_documents_neither_crash_nor_hang(name, text, monkeypatch):
-    monkeypatch.setattr(validators, "LINT_SECONDS", USUAL_LINT_SECONDS)  # as users have it
+    monkeypatch.setattr(places, "LINT_SECONDS", USUAL_LINT_SECONDS)  # as users have it
     with soon(), suppress(Undecided):
         problems_in(name, text)
 
