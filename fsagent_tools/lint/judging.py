@@ -35,66 +35,66 @@ def judge(name: str) -> Callable[[bytes], Parsing]:
     None where there is no parser within this process, or the text is of no language that it knows.
     "beyond" where the parser would need more than its budget.
     """
-    if validator_of(name) in (None, guarded.check_shell):
-        return lambda _: None
-    return lambda text: _judged(name, text)
+    return lambda text: _judged(name, text)[0]
 
 
 def broken(name: str, before: bytes, after: bytes) -> str:
     """What to tell of a text that parsed before a change and does not after it, else ""."""
-    judged = judge(name)
-    if judged(after) is not False or judged(before) is not True:
+    parses, fault = _judged(name, after)
+    if parses is not False or _judged(name, before)[0] is not True:
         return ""
-    return f"No longer parses: {_fault(name, decoded(name, after))}."
-
-
-def _fault(name: str, text: str) -> str:
-    """Where the first fault is, and which."""
-    if validator_of(name) is guarded.check_python:
-        try:
-            line = astray(python_tree(text.removeprefix("\ufeff")))
-            return f"line {line}, a statement outside of what it belongs to"
-        except (SyntaxError, ValueError) as error:
-            return f"line {getattr(error, 'lineno', 1)}, {getattr(error, 'msg', error)}"
-    if validator_of(name) is guarded.check_toml:
-        line, *_, message = child.toml(text)[0]
-        return f"line {line}, {message}"
-    first = by_validator(Source(name, text, Means(until=inf, steps=Steps(JUDGED_STEPS))))[0]
-    return f"line {first.line}, {first.message}"
+    return f"No longer parses: {fault}."
 
 
 @lru_cache(_REMEMBERED)
-def _judged(name: str, text: bytes) -> Parsing:
+def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
+    """Whether it parses, and if it does not, where the first fault is and which."""
+    validator = validator_of(name)
+    if validator in (None, guarded.check_shell):
+        return None, ""
     if len(text) > JUDGED:
-        return "beyond"
+        return "beyond", ""
     try:
         plain = decoded(name, text)
-        if validator_of(name) is guarded.check_python:
-            return _parses(name, plain)
-        if validator_of(name) is guarded.check_toml:
-            return None if is_slow_toml(plain) else not child.toml(plain)
-        return _checked(name, plain)
+        if validator is guarded.check_python:
+            return _by_compiler(name, plain.removeprefix("\ufeff"))
+        if validator is guarded.check_toml:
+            found = None if is_slow_toml(plain) else child.toml(plain)
+            return _first(None if found is None else [(line, said) for line, *_, said in found])
+        return _by_validator(name, plain)
     except (ToolError, RecursionError):
-        return None
+        return None, ""
 
 
-def _checked(name: str, text: str) -> Parsing:
+def _first(faults: Sequence[tuple[int, str]] | None) -> tuple[Parsing, str]:
+    """None: nobody can tell."""
+    if faults is None:
+        return None, ""
+    return not faults, "".join(f"line {line}, {said}" for line, said in faults[:1])
+
+
+def _by_validator(name: str, text: str) -> tuple[Parsing, str]:
     steps = Steps(JUDGED_STEPS)
     try:
         found = by_validator(Source(name, text, Means(until=inf, steps=steps)))
     except (Undecided, ToolError, RecursionError):
-        return "beyond" if steps.over else None
-    return not any(p.severity == "error" or p.code == "syntax" for p in found)
+        return "beyond" if steps.over else None, ""
+    return _first(
+        [(p.line, p.message) for p in found if p.severity == "error" or p.code == "syntax"]
+    )
 
 
-def _parses(name: str, text: str) -> bool | None:
-    """Python as this interpreter reads it, or None for what IPython would."""
+def _by_compiler(name: str, text: str) -> tuple[Parsing, str]:
+    """Python as this interpreter reads it, undecided for what IPython would."""
     try:
-        return python_parses(name, text.removeprefix("\ufeff"))
-    except (SyntaxError, ValueError):
-        return None if guarded.of_dialect(Source(name, text)) else False
+        parse_python(name, text)
+    except (SyntaxError, ValueError) as error:
+        if guarded.of_dialect(Source(name, text)):
+            return None, ""
+        return _first([(getattr(error, "lineno", 1), getattr(error, "msg", str(error)))])
     except (MemoryError, RecursionError):
-        return None
+        return None, ""
+    return True, ""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class _Text:
     starts: list[int]
 
 
-def python_parses(name: str, text: str) -> bool:
-    """Whether this interpreter reads a text of that name, which helps with the next one of it.
+def parse_python(name: str, text: str) -> None:
+    """Read a text of that name as this interpreter does, which helps with the next one of it.
 
     Raises `SyntaxError` or `ValueError` for what it does not read, `MemoryError` or
     `RecursionError` for what is too deep.
@@ -116,13 +116,10 @@ def python_parses(name: str, text: str) -> bool:
     found = _starts_beside(before, lines) if before else None
     if found is None:
         found = _starts(lines)
-    if found is None:
-        return False
     _latest.pop(name, None)
     _latest[name] = _Text(lines, found)
     for oldest in [*_latest][:-_REMEMBERED]:
         _latest.pop(oldest, None)
-    return True
 
 
 def python_tree(text: str) -> ast.Module:
@@ -157,11 +154,12 @@ def astray(tree: ast.Module) -> int:
     return 0
 
 
-def _starts(lines: Sequence[str]) -> list[int] | None:
-    """Of a text that begins and ends at the left margin; None if a statement is astray."""
+def _starts(lines: Sequence[str]) -> list[int]:
+    """Of a text that begins and ends at the left margin. Raises as the parser does."""
     tree = python_tree("".join(lines))
-    if astray(tree):
-        return None
+    if line := astray(tree):
+        said = "a statement outside of what it belongs to"
+        raise SyntaxError(said, ("", line, 0, ""))
     found = []
     for one in tree.body:
         above = getattr(one, "decorator_list", None)
@@ -186,8 +184,6 @@ def _starts_beside(before: _Text, lines: list[str]) -> list[int] | None:
     try:
         between = _starts(lines[low : high + more])
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return None
-    if between is None:
         return None
     rest = (one + more for one in starts[last:])
     return [*starts[: max(first, 0)], *(low + one for one in between), *rest]
