@@ -10,7 +10,7 @@ from fsagent_tools.lint.places import Source, Undecided, found, place
 from fsagent_tools.problems import Problem
 
 _SHOWN = 100  # problems of JSON lines
-_STRING = r'"(?:[^"\\\n]|\\.)*+"'
+_STRING = r'"(?:[^"\\\n]|\\.)*+"?+'  # one without an end, too, which each mark in it would look for
 _COMMENT = re.compile(rf"{_STRING}|(?P<comment>//[^\n]*+|/\*(?s:.*?)(?P<end>\*/|\Z))")
 _LAST_COMMA = re.compile(rf"({_STRING}|[]}}\w])(\s*+),(?=\s*+[]}}])|{_STRING}")
 _SECOND = "Extra data"  # the parser's words for another text behind the first

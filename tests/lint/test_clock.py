@@ -154,6 +154,7 @@ CROOKED = [
     ("a.py", "\n" * (HUGE - 2) + "(("),
     ("a.py", " " * (HUGE - 2) + "(("),
     ("a.yaml", "".join(f"%TAG !a{n}! x\n" for n in range(60_000)) + "--- a\n"),
+    ("a.jsonc", '"\\' * (HUGE // 2)),
     ("a.jsonl", "x\n" * (HUGE // 2)),
     ("a.jsonl", '{"a":1,"a":2}\n' * (HUGE // 14)),
 ]
