@@ -16,7 +16,7 @@ import fsagent_tools_llamaindex
 from fsagent_tools import Effect, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
 from fsagent_tools.answers.action import action
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.lsp.languages import known_languages
+from fsagent_tools.lsp.table import LANGUAGES
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.runtime.state import state_home
@@ -78,7 +78,7 @@ def test_a_search_service_without_its_key_is_not_shown(tmp_path, caplog, monkeyp
 
 def test_lsp_is_shown_where_a_server_is_installed(tmp_path, caplog):
     caplog.set_level("INFO")
-    none = dict.fromkeys(known_languages(), ())
+    none = dict.fromkeys(LANGUAGES, ())
     assert names(Workspace(tmp_path, servers=none)) == ALL - {"lsp"}
     assert "lsp is not shown to the model: no language server is installed" in caplog.text
     missing = {**none, "python": ["there-is-no-such-server"]}

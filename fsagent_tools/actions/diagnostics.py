@@ -139,7 +139,7 @@ def _run(
     it reads, and a build runs, what the project holds.
     """
     asks = workspace.approve is not None or current.get().approve is not None
-    if (asks and Effect.EXECUTE in workspace.approve_effects) or not checker.script:
+    if asks and Effect.EXECUTE in workspace.approve_effects:
         return None
     inner, name = folder.relative_to(workspace.root.resolve()), str(file.relative_to(folder))
     asked = ShellRequest(checker.script, False, {"FILE": name}, "read-only", _OUTPUT)

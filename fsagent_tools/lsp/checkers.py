@@ -4,10 +4,11 @@ sandbox that lets them write nowhere but in the temporary directory.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from fsagent_tools.lsp.checked import Checked, Told
+from fsagent_tools.lsp.checked import Told
+from fsagent_tools.lsp.environment import folders_above
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.problems import Problem, by_importance
 
@@ -36,24 +37,21 @@ class Checker:
 
     def directory(self, file: Path, project: Path, root: Path) -> Path:
         """Where it runs."""
-        above = [folder for folder in file.parents if folder.is_relative_to(root)]
-        marked = (f for f in above if self.beside and (f / self.beside).exists())
-        return next(marked, project)
+        above = folders_above(file, root) if self.beside else []
+        return next((folder for folder in above if (folder / self.beside).exists()), project)
 
-    def in_place(self, checked: Checked, ran: Heard | None, text: str) -> tuple[Checked, bool]:
-        """With what it says of the file, which holds `text`, and whether that counts: an error that
-        stops it elsewhere, or another file, says nothing. ran: None where it may not be run.
+    def told(self, ran: Heard | None, text: str) -> Told | None:
+        """What it says of the file, which holds `text`; None where it may not be run, or says
+        nothing: an error that stops it elsewhere, or another file.
         """
-        if not self.script:
-            return checked, True
-        found = ran and self._problems(ran, text)
-        if found is not None:
-            left = (self.leaves[1],) if self.leaves and self.leaves[0].search(text) else ()
-            told = (*checked.told, Told(self.command, found, left=left))
-            return replace(checked, told=told, problems=found or checked.problems), True
-        way = "" if ran and ran[1] == NOT_ITS_FILE else f"; run `{self.command}`"
-        told = tuple(replace(each, why=each.why and each.why + way) for each in checked.told)
-        return replace(checked, told=told), False
+        if ran is None or (found := self._problems(ran, text)) is None:
+            return None
+        left = (self.leaves[1],) if self.leaves and self.leaves[0].search(text) else ()
+        return Told(self.command, found, left=left)
+
+    def way(self, ran: Heard | None) -> str:
+        """What to tell of it where it said nothing."""
+        return "" if ran and ran[1] == NOT_ITS_FILE else f"; run `{self.command}`"
 
     def _problems(self, ran: Heard, text: str) -> list[Problem] | None:
         file, exit_code, output = ran

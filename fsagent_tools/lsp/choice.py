@@ -4,18 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, NoLanguageServer
 from fsagent_tools.lsp.environment import (
     Environment,
     find_environment,
     first_text,
+    folders_above,
     minimal_python,
 )
 from fsagent_tools.lsp.languages import (
     LanguageSettings,
-    known_languages,
     language_of,
     languages,
     specs,
@@ -24,6 +23,7 @@ from fsagent_tools.lsp.programs import runnable
 from fsagent_tools.lsp.sources import import_roots, script_roots
 from fsagent_tools.lsp.spec import Fits, Language, Spec
 from fsagent_tools.lsp.standin import PYTHON, stand_in
+from fsagent_tools.lsp.table import LANGUAGES
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
 _Group = Sequence[Spec]  # alternatives: the first installed one is used
@@ -136,21 +136,13 @@ def _for_python(
     packages = environment.packages if environment else ()
     standin = stand_in(version, programs.interpreter, packages)
     settings = PYTHON[plan.spec.name](environment, standin, [*sources, *plan.beside])
-    spec = replace(plan.spec, settings=_merged(plan.spec.settings, settings))
+    spec = replace(plan.spec, settings={**plan.spec.settings, **settings})
     return replace(plan, spec=spec, environment=environment, standin=standin)
-
-
-def _merged(settings: Mapping[str, Any], more: Mapping[str, Any]) -> Mapping[str, Any]:
-    merged = dict(settings)
-    for name, value in more.items():
-        old = merged.get(name)
-        merged[name] = _merged(old, value) if isinstance(old, Mapping) else value
-    return merged
 
 
 def _named(name: str, language: Language, groups: Sequence[_Group]) -> _Group:
     """The server `name` as it is set, else as the table has it."""
-    usual = known_languages().get(language.name, language)
+    usual = LANGUAGES.get(language.name, language)
     known = [specs(group) for group in usual.servers]
     named = {spec.name: spec for group in (*known, *groups) for spec in group}
     if name not in named:
@@ -165,9 +157,8 @@ def project_of(file: Path, root: Path, language: Language) -> Path:
     """The nearest directory above `file` that holds a marker, or the outermost one of several
     projects that are one; but never above `root`.
     """
-    if not file.is_relative_to(root):
+    if not (above := folders_above(file, root)):
         return file.parent
-    above = [folder for folder in file.parents if folder.is_relative_to(root)]
     for folder in reversed(above):
         if any(word in first_text(folder / name) for name, word in language.workspaces):
             return folder

@@ -15,10 +15,8 @@ from fsagent_tools.sandbox.profile import Profile
 
 PASSED = (  # variables a server may see: where things are, never keys
     *("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),
-    *("SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "USERPROFILE"),
-    *("PATHEXT", "COMSPEC", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
+    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "JAVA_HOME"),
     *("GOPATH", "GOROOT", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME"),
-    "JAVA_HOME",
 )
 FIXED = {
     "PYTHONSAFEPATH": "1",  # a server written in Python must not import from the project

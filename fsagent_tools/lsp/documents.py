@@ -56,10 +56,6 @@ class OpenDocument:
         """Whether the server has this very text."""
         return self.version > 0 and self.text == text
 
-    def keep(self, found: Finding) -> Finding:
-        self.known = found
-        return found
-
     @property
     def moved(self) -> bool:
         """Whether other files have changed since it was sent."""
@@ -185,8 +181,7 @@ class Documents:
 
 def path_of_uri(uri: str) -> str:
     """The file of a URI; servers escape differently, so URIs are compared by this."""
-    path = unquote(urlsplit(uri).path)
-    return path[1:].replace("/", "\\").lower() if path[2:3] == ":" else path
+    return unquote(urlsplit(uri).path)
 
 
 def first_line(said: str) -> str:

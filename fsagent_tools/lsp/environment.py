@@ -40,6 +40,11 @@ class Environment:
     outside: tuple[Path, ...] = ()
 
 
+def folders_above(path: Path, root: Path) -> list[Path]:
+    """Those in the workspace `root`, from the innermost to the root itself."""
+    return [folder for folder in path.parents if folder.is_relative_to(root)]
+
+
 def find_environment(file: Path, root: Path) -> Environment | None:
     """That of the project around `file`, in the workspace `root`.
 
@@ -48,16 +53,14 @@ def find_environment(file: Path, root: Path) -> Environment | None:
     `root`; those of uv, Poetry and conda. All of it really lies in `root` or where the host keeps
     environments: a project says which one it wants, never what else may be read.
     """
-    above = [folder for folder in file.parents if folder.is_relative_to(root)]
-    found = (_readable(folder, root) for folder in _candidates(above))
+    candidates = _candidates(folders_above(file, root))
+    found = (_readable(folder, root) for folder in candidates)
     return next(filter(None, found), None)
 
 
 def minimal_python(file: Path, root: Path) -> str:
     """The least version in the `requires-python` nearest to `file`; empty when there is none."""
-    for folder in file.parents:
-        if not folder.is_relative_to(root):
-            break
+    for folder in folders_above(file, root):
         if least := _AT_LEAST.search(first_text(folder / "pyproject.toml")):
             return least[1]
     return ""
@@ -73,8 +76,7 @@ def python_of(file: Path, root: Path) -> str:
 
 def is_gone(module: str, file: Path, root: Path) -> bool:
     """Whether the workspace `root` around `file` has the package of `module`, but not that."""
-    above = [folder for folder in file.parents if folder.is_relative_to(root)]
-    places = [place for folder in above for place in (folder, folder / "src")]
+    places = [place for folder in folders_above(file, root) for place in (folder, folder / "src")]
 
     def has(*names: str) -> bool:
         return any(os.path.exists(place / name) for place in places for name in names)  # noqa: PTH110
@@ -214,8 +216,7 @@ def _read(folder: Path, allowed: _Allowed) -> Environment | None:
     pdm = folder.parent.name == "__pypackages__"
     if not (pdm or (folder / "pyvenv.cfg").is_file() or (folder / "conda-meta").is_dir()):
         return None
-    usual = (*folder.glob("lib/python3.*/site-packages"), folder / "Lib/site-packages")
-    for packages in (folder / "lib",) if pdm else usual:
+    for packages in (folder / "lib",) if pdm else folder.glob("lib/python3.*/site-packages"):
         if not (packages.is_dir() and allowed.takes(packages)):
             continue
         named = _FOLDER.fullmatch(f"python{folder.name}" if pdm else packages.parent.name)

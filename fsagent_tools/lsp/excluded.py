@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.lsp.environment import table
+from fsagent_tools.lsp.environment import folders_above, table
 
 _BOTH = (  # directories that ty and ruff leave out unless settings say something else
     *(".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".mypy_cache", ".nox", ".pants.d"),
@@ -70,7 +70,7 @@ def _nearest(server: str, file: Path, root: Path) -> tuple[Path, str, Mapping[st
     leaves = _CHECKERS[server]
     places = [(own, leaves.inner) for own in leaves.files]
     places.append(("pyproject.toml", ("tool", server, *leaves.inner)))
-    for folder in (each for each in file.parents if each.is_relative_to(root)):
+    for folder in folders_above(file, root):
         for name, path in places:
             if settings := table(folder / name, *path):
                 for _ in range(_MOST_EXTENDED):

@@ -1,10 +1,8 @@
-"""The languages of a session: those of the table, of entry points, and what the host has set."""
+"""The languages of a session: those of the table, and what the host has set."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from fsagent_tools.errors import ConfigInvalid, NoLanguageServer
@@ -12,7 +10,6 @@ from fsagent_tools.lint.jsons import may_have_comments
 from fsagent_tools.lsp.spec import Language, Spec
 from fsagent_tools.lsp.table import LANGUAGES, SPECS
 
-ENTRY_POINTS = "fsagent_tools.languages"  # of entry points that are a `Language`
 LanguageSettings = Mapping[str, Language | Sequence[str]]
 _PLAIN = frozenset((".md", ".rst", ".txt", ".csv", ".tsv", ".sql", ".log", ".svg"))
 _BESIDE = _PLAIN | {".dockerignore"}  # what stands beside Dockerfile under its name
@@ -25,13 +22,6 @@ _SCRIPTS = {  # what a script's first line names -> the suffix of such files
 }
 
 
-@cache
-def known_languages() -> Mapping[str, Language]:
-    """By name: the table, then entry points, which may replace its rows."""
-    others: list[Language] = [point.load() for point in entry_points(group=ENTRY_POINTS)]
-    return {language.name: language for language in (*LANGUAGES, *others)}
-
-
 def languages(settings: LanguageSettings) -> Mapping[str, Language]:
     """The known languages as `settings` change them: name -> a `Language` that is new or replaces
     one, the name of a server in the table, a whole command, a path of a program in the table, or
@@ -39,7 +29,7 @@ def languages(settings: LanguageSettings) -> Mapping[str, Language]:
 
     Raises `ConfigInvalid` for a command for a language that nobody knows.
     """
-    known = dict(known_languages())
+    known = dict(LANGUAGES)
     for name, value in settings.items():
         if isinstance(value, Language):
             known[name] = value

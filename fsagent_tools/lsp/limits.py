@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import Path
 
-from fsagent_tools.lsp.environment import first_text
+from fsagent_tools.lsp.environment import first_text, folders_above
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Limit:
 
     def holds(self, file: Path, root: Path) -> bool:
         """For `file` in the workspace `root`."""
-        above = [folder for folder in file.parents if folder.is_relative_to(root)]
+        above = folders_above(file, root)
         inner = takewhile(lambda folder: not _has(folder, self.project), above)
         names = [folder.name for folder in inner if folder != root]
         return (
@@ -38,7 +38,7 @@ class Limit:
 
 def newer_go(file: Path, root: Path, program: str) -> str:
     """What the module or the workspace of `file` wants, where the Go of `program` is older."""
-    above = [folder for folder in file.parents if folder.is_relative_to(root)]
+    above = folders_above(file, root)
     near = [settings for folder in above if (settings := folder / "go.mod").exists()][:1]
     there = first_text(Path(program).resolve().parents[1] / "VERSION")
     has = _numbers(re.match(r"go([\d.]+)", there))

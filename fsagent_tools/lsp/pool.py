@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event, Lock
@@ -34,6 +35,7 @@ from fsagent_tools.lsp.choice import Plan, choose, project_of
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.documents import Finding, first_line
+from fsagent_tools.lsp.environment import folders_above
 from fsagent_tools.lsp.languages import (
     LanguageSettings,
     language_of,
@@ -135,16 +137,23 @@ class Servers:
         absent = isinstance(failed, NoLanguageServer) and validator_of(file.name)
         built_in = Checker("") if absent else None
         checker = CHECKERS.get(language.checker, built_in) if language.servers else None
-        if checker:
-            if failed:
-                why = first_line(f"{failed.message} {failed.hint}")
-                first = specs(language.servers[0])[0].name
-                checked = Checked((Told(first, (), "unchecked", why),))
-            folder = checker.directory(file, project_of(file, root, language), root)
-            checked, helped = checker.in_place(checked, run(checker, folder, file), text)
-        if failed and not (checker and helped):
+        if failed:
+            if not checker:
+                raise failed
+            first = specs(language.servers[0])[0].name
+            checked = Checked((Told(first, (), "unchecked", first_line(f"{failed}")),))
+        if not (checker and checker.script):
+            return checked
+        folder = checker.directory(file, project_of(file, root, language), root)
+        ran = run(checker, folder, file)
+        if told := checker.told(ran, text):
+            problems = [*told.problems] or checked.problems
+            return replace(checked, told=(*checked.told, told), problems=problems)
+        if failed:
             raise failed
-        return checked
+        way = checker.way(ran)
+        told_of = tuple(replace(each, why=each.why and each.why + way) for each in checked.told)
+        return replace(checked, told=told_of)
 
     def _tried(self, plan: Plan, asked: Asked) -> "Told | ToolError":
         try:
@@ -246,8 +255,7 @@ class Servers:
         watched = suffixes or language.watched
         hidden = self._survey.look().hidden
         root = self.root.resolve()
-        above = [folder for folder in plan.root.parents if folder.is_relative_to(root)]
-        folders = (plan.root, *above)
+        folders = (plan.root, *folders_above(plan.root, root))
         watch = Watch(folders, suffixes, language.watched, hidden) if watched else None
         with self._lock:
             if self._closed.is_set():

@@ -53,10 +53,9 @@ class Server:
         self.encoding = "utf-16"
         self.offers: Mapping[str, Any] = {}  # capability -> what there is of it
         self._root = root
-        self._settings, self._options = spec.settings, spec.options
-        self._pushes = spec.pushes
+        self._spec = spec
         self._registered: dict[str, str] = {}  # ID -> method
-        self._loads, self._sign, self._ails = spec.loads, spec.sign, ""
+        self._ails = ""  # why it told nothing, as its log says
         self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
         self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
         self._news, self._warm = 0, False  # works begun and refreshes asked for
@@ -75,14 +74,16 @@ class Server:
             "rootPath": str(self._root),
             "workspaceFolders": self._folders(None),
             "capabilities": CAPABILITIES,
-            "initializationOptions": dict(self._options),
+            "initializationOptions": dict(self._spec.options),
         }
         can = (self.client.request("initialize", hello, until) or {}).get("capabilities") or {}
         self.encoding, self.offers = can.get("positionEncoding") or "utf-16", can
         if can.get("diagnosticProvider") not in (None, False):
             self._registered["initialize"] = PULL
         self.client.notify("initialized", {})
-        self.client.notify("workspace/didChangeConfiguration", {"settings": dict(self._settings)})
+        self.client.notify(
+            "workspace/didChangeConfiguration", {"settings": dict(self._spec.settings)}
+        )
 
     def diagnose(self, path: Path, language: str, text: str, until: float) -> Finding | None:
         """What the server says about `text` as the content of `path`. An answer from before
@@ -96,7 +97,8 @@ class Server:
             self.look(document, path, asked)
             known = document.known
             if found := self.checked(document, text, until):
-                return document.keep(found)
+                document.known = found
+                return found
         return known and replace(known, old=True)
 
     def look(
@@ -117,7 +119,7 @@ class Server:
         elif document.items is not None and document.settled:
             return self._finding(document, document.items)  # a push server repeats nothing
         patience = until
-        if same and self._pushes == "changes":
+        if same and self._spec.pushes == "changes":
             patience = min(until, time.monotonic() + QUIET * UNSETTLED)
         if not self.client.wait(lambda: self.pulls or document.items is not None, patience):
             return None
@@ -134,7 +136,7 @@ class Server:
             soon = min(until, time.monotonic() + QUIET * UNSETTLED)
             self.client.wait(lambda: WATCHED not in self._busy, soon)
             self._busy.discard(WATCHED)
-        whole = self._pushes == "rechecks"
+        whole = self._spec.pushes == "rechecks"
         return self.client.wait(lambda: not (self._busy if whole else STATUS in self._busy), until)
 
     def show(self, document: OpenDocument, text: str, until: float) -> None:
@@ -148,7 +150,7 @@ class Server:
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
         request = partial(self.request, until=until)
-        if self._pushes == "tsserver":
+        if self._spec.pushes == "tsserver":
             items, document.trouble, document.left = tsserver.told_of(document.uri, request)
             return items
         return items_in(request(PULL, {"textDocument": {"uri": document.uri}}), "items")
@@ -184,7 +186,7 @@ class Server:
 
     def _pushed(self, document: OpenDocument, settle: float, until: float) -> Finding | None:
         def quiet() -> bool:
-            wanted = 0 if self._pushes == "finally" else settle
+            wanted = 0 if self._spec.pushes == "finally" else settle
             wanted = wanted if document.sure else QUIET * UNSETTLED
             since = max(document.heard, self._rested)
             return not self._busy and time.monotonic() - since >= wanted
@@ -195,13 +197,13 @@ class Server:
 
     def _tell(self, changes: Mapping[str, int], language: str) -> None:
         """Whether or not it asked for that: who asks later, too, has read files before."""
-        if self._pushes == "rechecks":
+        if self._spec.pushes == "rechecks":
             self._busy.add(WATCHED)  # until it begins
         news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
         self.client.notify(WATCHED, {"changes": news})
-        if self._loads:
+        if self._spec.loads:
             self._hand_over(changes, language)
-        if self._pushes == "tsserver":
+        if self._spec.pushes == "tsserver":
             closed = {p: kind for p, kind in changes.items() if not self.documents.opened(p)}
             for command in tsserver.reads(closed):
                 self.client.ask(tsserver.EXECUTE, command)
@@ -227,7 +229,7 @@ class Server:
 
     @property
     def pulls(self) -> bool:
-        return self._pushes in ("tsserver", "rechecks") or PULL in self._registered.values()
+        return self._spec.pushes in ("tsserver", "rechecks") or PULL in self._registered.values()
 
     def _answers(self) -> Mapping[str, Callable[[Any], Any]]:
         """What the server may ask of us. Called on the reader's thread."""
@@ -243,10 +245,10 @@ class Server:
         }
 
     def _hear(self, method: str, params: Any) -> None:
-        if method == "textDocument/publishDiagnostics" and self._pushes != "tsserver":
+        if method == "textDocument/publishDiagnostics" and self._spec.pushes != "tsserver":
             ails, self._ails = self._ails, ""
             self.documents.publish(params, ails)
-        elif method == LOG and (ails := self._sign("ailing", params["message"])):
+        elif method == LOG and (ails := self._spec.sign("ailing", params["message"])):
             self._ails = short_cause(ails)
         elif method == RELAYED:  # its problems go by nothing that TypeScript knows
             self.client.notify(RELAY, [[number, None] for number, *_ in params])
@@ -272,14 +274,14 @@ class Server:
             self._busy.add(token)
             self._busy.discard(WATCHED)
         else:
-            self._busy -= {token, STATUS} if self._loads == "work" else {token}
+            self._busy -= {token, STATUS} if self._spec.loads == "work" else {token}
             self._rested = time.monotonic()
 
     def _configuration(self, params: Any) -> list[Any]:
         return [self._section(item.get("section") or "") for item in params["items"]]
 
     def _section(self, name: str) -> Any:
-        value: Any = self._settings
+        value: Any = self._spec.settings
         for part in filter(None, name.split(".")):
             value = value.get(part) if isinstance(value, Mapping) else None
         return value

@@ -5,7 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from fsagent_tools.lsp.environment import first_text, table
+from fsagent_tools.lsp.environment import first_text, folders_above, table
 
 _MEMBERS = 200  # packages of one uv workspace
 _PYTEST = re.compile(r"(?m)^pythonpath\s*=((?:.*\n[ \t]+)*.*)$")
@@ -39,7 +39,7 @@ def script_roots(file: Path, text: str, root: Path) -> list[Path]:
     `manage.py`.
     """
     names = {*_IMPORTED.findall(text)}
-    above = [folder for folder in file.parents if folder.is_relative_to(root)]
+    above = folders_above(file, root)
     outside = [folder for folder in above if not (folder / "__init__.py").exists()]
     starts = [f for f in outside[1:] if (f / "manage.py").exists() or (f / "conftest.py").exists()]
     return [f for f in (*outside[:1], *starts) if any(_is_in(f, name) for name in names)]

@@ -51,8 +51,7 @@ def _forget() -> None:
     _making = Lock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_forget)
 
 
 def _make(version: str, python: str, packages: _Paths) -> PrivateDirectory:
@@ -82,13 +81,14 @@ def _ty(environment: Environment | None, standin: Path, sources: _Paths) -> _Fou
 
 
 def _basedpyright(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
-    analysis = {"extraPaths": list(map(str, sources))}
+    modes = {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
+    analysis = {**modes, "extraPaths": list(map(str, sources))}
     return {"python": _interpreter(standin), "basedpyright": {"analysis": analysis}}
 
 
 def _pyrefly(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
-    paths = {"extraPaths": list(map(str, sources))}
-    return {"python": {**_interpreter(standin), "pyrefly": paths}}
+    types = {"displayTypeErrors": "force-on", "extraPaths": list(map(str, sources))}
+    return {"python": {**_interpreter(standin), "pyrefly": types}}
 
 
 def _interpreter(standin: Path) -> _Found:

@@ -51,18 +51,12 @@ _SPECS = (
         "basedpyright",
         ("basedpyright-langserver", "--stdio"),
         "pip install basedpyright",
-        settings={
-            "basedpyright": {
-                "analysis": {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
-            }
-        },
         signs=_TYPE_IGNORE,
     ),
     Spec(
         "pyrefly",
         ("pyrefly", "lsp"),
         "pip install pyrefly",
-        settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
         pushes="rechecks",
         signs=_TYPE_IGNORE,
     ),
@@ -233,7 +227,7 @@ _PYTHON_SETTINGS = (
     *("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json", "pyrefly.toml"),
 )
 _NODE, _KOTLIN = ("package.json",), ("build.gradle.kts", "pom.xml")
-LANGUAGES = (
+_LANGUAGES = (
     Language(
         "python",
         dict.fromkeys((".py", ".pyi", ".pyw"), "python"),
@@ -289,3 +283,4 @@ LANGUAGES = (
     Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),
     Language("zig", {".zig": "zig"}, ("build.zig",), (("zls",),)),
 )
+LANGUAGES: Mapping[str, Language] = {language.name: language for language in _LANGUAGES}

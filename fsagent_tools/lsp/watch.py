@@ -1,6 +1,5 @@
 """Notices files that changed on disk since the last look, without an operating-system watcher."""
 
-import math
 import os
 import re
 import stat
@@ -13,8 +12,7 @@ from pathlib import Path
 
 from fsagent_tools.lsp.extends import extended
 
-MAX_FILES = 100_000  # a look at them takes half a second
-MAX_BEYOND = 50_000  # files of any kind in each directory around the first that are looked at
+MOST_ENTRIES = 150_000  # of directories, of any kind: a look at them takes half a second
 SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages"))
 _MADE = ("pyvenv.cfg", "CACHEDIR.TAG")  # in directories that hold what tools put there
 MOST_READ = 1 << 20  # bytes of a changed file that is passed on
@@ -28,8 +26,7 @@ class Watch:
     extend. By size and times, also of what a link leads to.
 
     A name is a pattern; it may be that of a directory, or of a file in a directory that is skipped
-    otherwise. The paths in `hidden` are passed over. partial: there are more than `MAX_FILES`, or
-    more than `MAX_BEYOND` files around.
+    otherwise. The paths in `hidden` are passed over. partial: there are more than `MOST_ENTRIES`.
     """
 
     def __init__(
@@ -55,7 +52,8 @@ class Watch:
 
     def changes(self, since: float) -> list[tuple[str, int]]:
         """Absolute paths created, changed or deleted since the last look; none when that look
-        began after the monotonic time `since`. New directories come before what is in them.
+        began after the monotonic time `since`. New directories come before what is in them: ty
+        finds no module in one that it has not heard of.
         """
         if self._looked >= since:
             return []
@@ -92,14 +90,8 @@ class Watch:
         return found
 
     def _look(self) -> dict[str, _Status]:
-        found: dict[str, _Status] = {}
         self.partial, self._entries, self._linked = False, 0, set[str]()
-        for path, state in _states(chain(self._extended, self._files())):
-            found[path] = state
-            if len(found) > MAX_FILES:
-                self.partial = True
-                break
-        return found
+        return dict(_states(chain(self._extended, self._files())))
 
     def _files(self) -> Iterator[str]:
         """The nearest first, so that what is left out of too many is what lies farthest away."""
@@ -109,14 +101,12 @@ class Watch:
             settings, sources, below = self._listed(folder)
             yield from (*settings, *sources)
             others = [path for path in below if path != inner] if self._suffixes else []
-            yield from self._beneath(*others, settings=False, most=self._entries + MAX_BEYOND)
+            yield from self._beneath(*others, settings=False)
             inner = folder
 
-    def _beneath(
-        self, *folders: str, settings: bool = True, most: float = math.inf
-    ) -> Iterator[str]:
+    def _beneath(self, *folders: str, settings: bool = True) -> Iterator[str]:
         ahead = [*folders]
-        while ahead and self._entries <= most:
+        while ahead and self._entries <= MOST_ENTRIES:
             named, sources, below = self._listed(ahead.pop())
             yield from (*(named if settings else ()), *sources)
             ahead += below

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Toolset, Workspace
-from fsagent_tools.lsp.languages import known_languages, language_of
+from fsagent_tools.lsp.languages import language_of
 from fsagent_tools.lsp.pool import Servers
+from fsagent_tools.lsp.table import LANGUAGES
 from fsagent_tools.types import Entry
 from tests.conftest import eventually
 
@@ -110,7 +111,7 @@ def asked(tmp_path, monkeypatch):
 
 def only_server(server, name):
     """The setting by which a file of that name is checked by one server."""
-    return {language_of(Path(name), known_languages()).name: (server,)}
+    return {language_of(Path(name), LANGUAGES).name: (server,)}
 
 
 def write(folder, files):

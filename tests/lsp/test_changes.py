@@ -1,6 +1,7 @@
 """What a server is told of changes on disk."""
 
 import os
+import shutil
 import sys
 import time
 
@@ -12,7 +13,7 @@ from fsagent_tools.lsp.table import Language, Spec
 from fsagent_tools.lsp.watch import CHANGED, CREATED, Watch
 from tests.conftest import PATIENCE
 
-from .conftest import FAKE, children
+from .conftest import FAKE, children, write
 
 
 @pytest.fixture(params=["watches", "hears"])
@@ -210,10 +211,10 @@ def test_a_file_put_in_place_of_another_of_its_size_and_time_is_noticed(tmp_path
 def test_more_sources_than_are_watched_are_told(pool, tmp_path, monkeypatch):
     spec = Spec("jl", (sys.executable, str(FAKE), "normal"), "make jl")
     pool = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
-    for number in range(3):
-        (tmp_path / f"{number}.jl").write_text("")
-    monkeypatch.setattr("fsagent_tools.lsp.watch.MAX_FILES", 2)
-    told = pool.check(tmp_path.resolve() / "0.jl", "text", PATIENCE).left
+    for name in ("a.jl", "one/a.jl", "two/a.jl"):
+        write(tmp_path, {name: ""})
+    monkeypatch.setattr("fsagent_tools.lsp.watch.MOST_ENTRIES", 2)
+    told = pool.check(tmp_path.resolve() / "a.jl", "text", PATIENCE).left
     assert [each.startswith("jl may not know of changes: ") for each in told] == [True]
-    (tmp_path / "2.jl").unlink()
-    assert pool.check(tmp_path.resolve() / "0.jl", "text", PATIENCE).left == []
+    shutil.rmtree(tmp_path / "two")
+    assert pool.check(tmp_path.resolve() / "a.jl", "text", PATIENCE).left == []

@@ -1,4 +1,4 @@
-"""Which files have a language: the table, what the host adds, what an entry point adds."""
+"""Which files have a language: the table, and what the host adds."""
 
 import re
 import sys
@@ -11,8 +11,6 @@ from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import ConfigInvalid, LanguageServerFailed, NoLanguageServer
 from fsagent_tools.lsp.choice import choose
 from fsagent_tools.lsp.languages import (
-    ENTRY_POINTS,
-    known_languages,
     language_of,
     languages,
     protocol_id,
@@ -29,9 +27,9 @@ JAVALETTE = Language("javalette", {".jl": "javalette"}, (), ((Spec("jl", COMMAND
 
 
 def test_every_server_of_the_table_is_used_and_every_suffix_has_one_language():
-    named = {name for each in LANGUAGES for group in each.servers for name in group}
+    named = {name for each in LANGUAGES.values() for group in each.servers for name in group}
     assert named == set(SPECS)
-    suffixes = [suffix for each in LANGUAGES for suffix in each.suffixes]
+    suffixes = [suffix for each in LANGUAGES.values() for suffix in each.suffixes]
     assert len(suffixes) == len(set(suffixes))
 
 
@@ -39,7 +37,7 @@ def test_the_table_of_the_docs_names_every_language_and_server():
     told = (REPO / "docs/howto/tools.md").read_text().partition("| run by |")[2]
     rows = [row.split("|")[1:3] for row in told.splitlines() if row.startswith("| ")]
     named = [set(re.findall(r"[\w-]+", cell)) for cell in map("".join, zip(*rows, strict=True))]
-    assert {language.name for language in LANGUAGES} <= named[0]
+    assert set(LANGUAGES) <= named[0]
     assert set(SPECS) <= named[1]
 
 
@@ -63,17 +61,17 @@ def test_the_table_of_the_docs_names_every_language_and_server():
     ],
 )
 def test_a_file_has_a_language_by_suffix_or_name(name, language, told):
-    found = language_of(Path(name), known_languages())
+    found = language_of(Path(name), LANGUAGES)
     assert (found.name, protocol_id(Path(name), found)) == (language, told)
 
 
 @pytest.mark.parametrize("name", ["Dockerfile.dockerignore", "Dockerfile.md"])
 def test_what_stands_beside_a_file_under_its_name_is_of_no_language(name):
     with pytest.raises(NoLanguageServer):
-        language_of(Path(name), known_languages())
+        language_of(Path(name), LANGUAGES)
 
 
-@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+@pytest.mark.parametrize("language", LANGUAGES.values(), ids=lambda language: language.name)
 def test_where_nothing_is_installed_the_answer_names_each_server_and_how_to_get_it(
     language, tmp_path
 ):
@@ -81,7 +79,7 @@ def test_where_nothing_is_installed_the_answer_names_each_server_and_how_to_get_
     for key in language.suffixes:
         file = tmp_path / (f"a{key}" if key.startswith(".") else key)
         with pytest.raises(NoLanguageServer, match=f"No language server for {language.name} ") as e:
-            choose(file, "", tmp_path, known_languages(), Nothing((str(tmp_path),)))
+            choose(file, "", tmp_path, LANGUAGES, Nothing((str(tmp_path),)))
         for spec in map(SPECS.get, first):
             assert re.search(rf"{spec.command[0]}(: | \(){re.escape(spec.install)}", e.value.hint)
 
@@ -102,23 +100,6 @@ def test_a_path_in_place_of_a_server_keeps_its_arguments():
     assert group[0].command == ("/opt/ty", "server")
     (group,) = languages({"python": ("/opt/ty", "other")})["python"].servers
     assert group[0].command == ("/opt/ty", "other")
-
-
-def test_an_entry_point_adds_a_language(monkeypatch, tmp_path):
-    (tmp_path / "javalette-1.dist-info").mkdir()
-    (tmp_path / "javalette-1.dist-info/entry_points.txt").write_text(
-        f"[{ENTRY_POINTS}]\njavalette = javalette_plugin:java\n"
-    )
-    (tmp_path / "javalette_plugin.py").write_text(
-        "from fsagent_tools.lsp.table import Language, Spec\n"
-        "java = Language('javalette', {'.jl': 'jl'}, (), ((Spec('jl', ('jl',), 'make jl'),),))\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    known_languages.cache_clear()
-    try:
-        assert language_of(Path("a.jl"), languages({})).name == "javalette"
-    finally:
-        known_languages.cache_clear()
 
 
 def test_a_command_for_an_unknown_language_is_refused_at_once(tmp_path):

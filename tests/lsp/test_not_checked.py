@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Policy
-from fsagent_tools.lsp.languages import known_languages, language_of
-from fsagent_tools.lsp.table import SPECS, Language, Spec
+from fsagent_tools.lsp.languages import language_of
+from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 
 from .conftest import FAKE, only_server, write
 
@@ -284,7 +284,7 @@ GRAMMARS = {
 @pytest.mark.parametrize("name", SYNTAX)
 def test_where_no_server_is_installed_the_syntax_is_checked(name, asked):
     pytest.importorskip(GRAMMARS[name])
-    language = language_of(Path(name), known_languages())
+    language = language_of(Path(name), LANGUAGES)
     absent = replace(language, servers=((Spec("absent", ("no-such-server",), "make it"),),))
     ask = asked([], {name: SYNTAX[name]}, servers={language.name: absent})
     first, second, *_ = ask(name).splitlines()
