@@ -5,7 +5,7 @@ from pathlib import Path
 from threading import Event, Lock
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.lsp.checked import TextErrors, remember
+from fsagent_tools.lsp.checked import TextErrors
 from fsagent_tools.lsp.languages import language_of
 from fsagent_tools.lsp.pool import Servers
 from fsagent_tools.lsp.watch import regular_text
@@ -52,9 +52,9 @@ class Aftermath:
         rows = list[str]()
         for file, (text, problems) in found.items():
             if _on_disk(file) == text:  # what was taken back, or changed again, is over
-                fresh = self._fresh(file, self._servers.known.get(file, ("", [])), found[file])
+                fresh = self._fresh(file, self._servers.known.find(file) or ("", []), found[file])
                 rows += (f"{self._name(file)}:{problem}"[:_LONGEST] for problem in fresh)
-                remember(self._servers.known, file, (text, problems))
+                self._servers.remember(file, (text, problems))
         more = f"; and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
         return f"New errors: {'; '.join(rows[:_SHOWN])}{more}" if rows else ""
 
@@ -81,9 +81,9 @@ class Aftermath:
 
     def _look(self, file: Path, before: str | None, after: str) -> None:
         known = self._servers.known
-        others = [other for other in [*known] if other != file and self._alike(other, file)]
-        if file not in known and before is not None:
-            remember(known, file, self._state(file, before))
+        others = [other for other in known if other != file and self._alike(other, file)]
+        if known.find(file) is None and before is not None:
+            self._servers.remember(file, self._state(file, before))
         self._keep({file: self._state(file, after)})
         found = dict[Path, TextErrors | None]()
         for other in reversed(others[-_OTHERS:]):

@@ -16,12 +16,11 @@ from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.problems import Problem, by_importance
 
-_MOST_KNOWN = 64  # files
 TextErrors = tuple[str, list[Problem]]  # a text and the errors in it
 # Whether its problems are all that there are. Else it told those of the syntax at most
 # ("unchecked", and "unfit" where no other checker could tell more), nothing in time ("silent"),
 # those from before the last change ("old") or so far ("unfinished"); or it broke ("failed").
-State = Literal["checked", "unchecked", "unfit", "silent", "old", "unfinished", "failed"]
+_State = Literal["checked", "unchecked", "unfit", "silent", "old", "unfinished", "failed"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Told:
 
     server: str
     problems: Sequence[Problem] = ()
-    state: State = "checked"
+    state: _State = "checked"
     why: str = ""
     left: tuple[str, ...] = ()
 
@@ -50,7 +49,7 @@ class Checked:
     wanted: bool = False
     relayed: bool = False
 
-    def those(self, *states: State) -> list[str]:
+    def those(self, *states: _State) -> list[str]:
         return [each.server for each in self.told if each.state in states]
 
     @property
@@ -103,7 +102,7 @@ def _unread(spec: Spec, said: str, folder: Path) -> str:
     return name if not name.startswith(".") or (folder / name).exists() else ""
 
 
-def _state(plan: Plan, answer: Finding, why: str) -> State:
+def _state(plan: Plan, answer: Finding, why: str) -> _State:
     if plan.unfit:
         return "unfit"
     if answer.old or answer.unfinished:
@@ -127,15 +126,6 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         any(plan.wants_environment for plan in plans),
         any(plan.spec.helper for plan in plans),
     )
-
-
-def remember(known: dict[Path, TextErrors], file: Path, errors: TextErrors | None) -> None:
-    """As the newest of a bounded number; nothing, if there is none."""
-    if errors:
-        known.pop(file, None)
-        known[file] = errors
-    for oldest in [*known][:-_MOST_KNOWN]:
-        known.pop(oldest, None)
 
 
 def _once(answers: Iterable[Sequence[Problem]]) -> list[Problem]:

@@ -26,7 +26,6 @@ from fsagent_tools.lsp.checked import (
     TextErrors,
     Told,
     merge,
-    remember,
     weighed,
 )
 from fsagent_tools.lsp.checkers import CHECKERS, Checker, Runner
@@ -52,11 +51,13 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.process.closed import Survey
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.shadows import Thread
 
 _T = TypeVar("_T")
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives
+_MOST_KNOWN = 64  # files
 MOST_RUNNING = 16  # servers; then the one used longest ago is stopped
 
 
@@ -85,7 +86,7 @@ class Servers:
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
-        self.known: dict[Path, TextErrors] = {}  # see `Aftermath`
+        self.known = Recent(_MOST_KNOWN)  # `TextErrors` by file, see `Aftermath`
         self._slots: dict[object, Slot] = {}
         self._lock = Lock()
         self._closed = Event()
@@ -100,6 +101,11 @@ class Servers:
         """The servers stay with the process that was forked, and so does this pool."""
         self._slots.clear()
         self._own.clear()
+
+    def remember(self, file: Path, errors: TextErrors | None) -> None:
+        """What was told of it, as far as that is all."""
+        if errors:
+            self.known.keep(file, errors)
 
     def check(self, file: Path, text: str, timeout: float, only: str | None = None) -> Checked:
         """Ask every server for `file` about `text` as its content, at most `timeout` seconds.
@@ -128,7 +134,7 @@ class Servers:
         failed, checked = None, Checked()
         try:
             checked = self.check(file, text, timeout)
-            remember(self.known, file, checked.errors(text))
+            self.remember(file, checked.errors(text))
             if not checked.told or checked.those("checked", "unfit", "old", "failed"):
                 return checked
         except (NoLanguageServer, LanguageServerFailed) as error:

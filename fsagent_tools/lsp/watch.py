@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fsagent_tools.lsp.extends import extended
 
-MOST_ENTRIES = 150_000  # of directories, of any kind: a look at them takes half a second
+MOST_LISTED = 150_000  # of directories, of any kind: a look at them takes half a second
 SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages"))
 _MADE = ("pyvenv.cfg", "CACHEDIR.TAG")  # in directories that hold what tools put there
 MOST_READ = 1 << 20  # bytes of a changed file that is passed on
@@ -26,7 +26,7 @@ class Watch:
     extend. By size and times, also of what a link leads to.
 
     A name is a pattern; it may be that of a directory, or of a file in a directory that is skipped
-    otherwise. The paths in `hidden` are passed over. partial: there are more than `MOST_ENTRIES`.
+    otherwise. The paths in `hidden` are passed over. partial: there are more than `MOST_LISTED`.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Watch:
 
     def _beneath(self, *folders: str, settings: bool = True) -> Iterator[str]:
         ahead = [*folders]
-        while ahead and self._entries <= MOST_ENTRIES:
+        while ahead and self._entries <= MOST_LISTED:
             named, sources, below = self._listed(ahead.pop())
             yield from (*(named if settings else ()), *sources)
             ahead += below

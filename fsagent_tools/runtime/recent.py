@@ -2,15 +2,15 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import Any
-
-_KEPT = 4
 
 
 class Recent:
-    """The last few values by key; threads may share it."""
+    """The last `most` values by key; threads may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 4) -> None:
+        self._most = most
         self._lock = threading.Lock()
         self._values: OrderedDict[Any, Any] = OrderedDict()
 
@@ -18,9 +18,14 @@ class Recent:
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
-            while len(self._values) > _KEPT:
+            while len(self._values) > self._most:
                 self._values.popitem(last=False)
 
     def find(self, key: Any) -> Any:
         with self._lock:
             return self._values.get(key)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The keys, the newest last."""
+        with self._lock:
+            return iter([*self._values])

@@ -213,7 +213,7 @@ def test_more_sources_than_are_watched_are_told(pool, tmp_path, monkeypatch):
     pool = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
     for name in ("a.jl", "one/a.jl", "two/a.jl"):
         write(tmp_path, {name: ""})
-    monkeypatch.setattr("fsagent_tools.lsp.watch.MOST_ENTRIES", 2)
+    monkeypatch.setattr("fsagent_tools.lsp.watch.MOST_LISTED", 2)
     told = pool.check(tmp_path.resolve() / "a.jl", "text", PATIENCE).left
     assert [each.startswith("jl may not know of changes: ") for each in told] == [True]
     shutil.rmtree(tmp_path / "two")

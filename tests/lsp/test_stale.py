@@ -189,7 +189,7 @@ def test_too_many_files_around_a_project_are_not_looked_at_and_none_is_told_as_g
         write(tmp_path, {f"{kind}/{number}.py": "" for kind in ("p", "q/0", "q/1")})
     watch = Watch([tmp_path / "p", tmp_path], (".py",), ())
     assert not watch.partial
-    monkeypatch.setattr("fsagent_tools.lsp.watch.MOST_ENTRIES", 8)
+    monkeypatch.setattr("fsagent_tools.lsp.watch.MOST_LISTED", 8)
     (tmp_path / "p/1.py").unlink()
     assert watch.changes(time.monotonic()) == [(str(tmp_path / "p/1.py"), DELETED)]
     assert watch.partial
