@@ -135,7 +135,7 @@ class Servers:
         try:
             checked = self.check(file, text, timeout)
             self.remember(file, checked.errors(text))
-            if not checked.told or checked.those("checked", "unfit", "old", "failed"):
+            if not checked.told or checked.those("checked", "unfit", "failed"):
                 return checked
         except (NoLanguageServer, LanguageServerFailed) as error:
             failed = error
