@@ -85,6 +85,19 @@ def test_what_is_told_from_before_a_change_is_told_as_old(fake):
     assert pool.check(file, "two", PATIENCE).those("old") == []
 
 
+def test_a_command_checks_a_text_of_which_a_server_told_nothing_yet(pool, tmp_path):
+    spec = Spec("jl", (sys.executable, str(FAKE), "pushes"), "make jl")
+    language = Language("javalette", {".jl": "jl"}, (), ((spec,),), checker="go vet")
+    servers, file = pool({"javalette": language}), tmp_path.resolve() / "a.jl"
+
+    def states(text, seconds):
+        ran = servers.check_or_run(file, text, seconds, lambda *asked: ("a.jl", 0, ""))
+        return [(told.server, told.state) for told in ran.told]
+
+    assert states("one", PATIENCE) == [("jl", "checked")]
+    assert states("(silence)", 1) == [("jl", "old"), ("go vet", "checked")]
+
+
 @pytest.mark.parametrize("behaviour", ["nonsense", "huge"])
 def test_a_server_that_speaks_nonsense_fails_at_once(fake, behaviour):
     pool, file = fake(behaviour)
