@@ -9,7 +9,6 @@ import select
 import socket
 import ssl
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial
@@ -29,10 +28,8 @@ AT_HAND = 256  # connections of a process that nobody uses, whatever servers the
 IDLE = 30.0  # seconds after which a connection is not used again: what is between may have cut it
 LINGER = 2.0  # seconds in which a stream has to end after its result, to be used again
 LONGEST = 3900.0  # seconds of a call; no tool takes more than an hour
-HEAD, MOST = (
-    1 << 20,
-    8 * LARGEST_MESSAGE,
-)  # bytes before the answer, and of all that answers one request
+HEAD = 1 << 20  # bytes before the answer
+MOST = 8 * LARGEST_MESSAGE  # bytes of all that answers one request
 LINE = 100  # bytes that a line counts for at least
 PIECE = 1 << 16  # bytes that are read at once
 ENVELOPE = {
@@ -45,7 +42,8 @@ HEADERS = {
     "mcp-protocol-version": VERSION,
 }
 Notified = Callable[[Mapping[str, Any]], None]
-_unused = dict[HTTPConnection, tuple[object, int, float]]()  # whose, its process, since when
+_Address = tuple[str, str, int | None]
+_unused = dict[HTTPConnection, tuple[_Address, int, float]]()  # to where, its process, since when
 
 
 class Unsent(Exception):
@@ -61,13 +59,12 @@ class Refused(Exception):
 
 
 class Poster:
-    """Requests to one URL, over connections that are kept. Thread-safe."""
+    """Requests to one URL, over connections that all users of its server share. Thread-safe."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         self._url = urlsplit(url)
         self._headers = {**HEADERS, **headers}
-        self._key = object()
-        weakref.finalize(self, _close_those, self._key)
+        self._address = self._url.scheme, self._url.hostname or "", self._url.port
 
     def post(
         self,
@@ -107,13 +104,13 @@ class Poster:
         if not ends:
             connection.close()
         elif connection.sock:  # the server did not end it
-            _keep(connection, self._key)
+            _keep(connection, self._address)
         return result
 
     def _connected(self) -> HTTPConnection:
-        for connection, (key, process, since) in reversed([*_unused.items()]):
-            if key is not self._key or not _unused.pop(connection, None):
-                continue  # not ours, or another thread was faster
+        for connection, (address, process, since) in reversed([*_unused.items()]):
+            if address != self._address or not _unused.pop(connection, None):
+                continue  # to another server, or another thread was faster
             recent = process == os.getpid() and time.monotonic() - since < IDLE
             if recent and not _ended(connection.sock):
                 return connection
@@ -127,19 +124,18 @@ class Poster:
 
     def _new(self) -> HTTPConnection:
         """Through a tunnel where the environment names a proxy."""
-        there = self._url.hostname or "", self._url.port
-        proxy = getproxies().get(self._url.scheme)
-        if proxy is None or proxy_bypass(there[0]):
-            return self._connection(*there)
-        through = urlsplit(proxy if "://" in proxy else f"//{proxy}")
-        connection = self._connection(through.hostname or "", through.port)
-        connection.set_tunnel(*there)
+        scheme, *there = self._address
+        proxy = None if proxy_bypass(self._address[1]) else getproxies().get(scheme)
+        through = urlsplit(proxy if "://" in proxy else f"//{proxy}") if proxy else self._url
+        host, port = through.hostname or "", through.port
+        connection = (
+            HTTPSConnection(host, port, timeout=CONNECT, context=_trusted())
+            if scheme == "https"
+            else HTTPConnection(host, port, timeout=CONNECT)
+        )
+        if proxy:
+            connection.set_tunnel(*there)
         return connection
-
-    def _connection(self, host: str, port: int | None) -> HTTPConnection:
-        if self._url.scheme == "https":
-            return HTTPSConnection(host, port, timeout=CONNECT, context=_trusted())
-        return HTTPConnection(host, port, timeout=CONNECT)
 
 
 @cache
@@ -147,18 +143,12 @@ def _trusted() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _keep(connection: HTTPConnection, key: object) -> None:
-    """For the next request; of those of all servers, the ones that were used last."""
-    _unused[connection] = key, os.getpid(), time.monotonic()
+def _keep(connection: HTTPConnection, address: _Address) -> None:
+    """For the next request; of those to all servers, the ones that were used last."""
+    _unused[connection] = address, os.getpid(), time.monotonic()
     for oldest in [*_unused][:-AT_HAND]:
         if _unused.pop(oldest, None):
             oldest.close()
-
-
-def _close_those(key: object) -> None:
-    for connection in [one for one, (owner, *_) in [*_unused.items()] if owner is key]:
-        if _unused.pop(connection, None):
-            connection.close()
 
 
 def _cut(sock: socket.socket) -> None:

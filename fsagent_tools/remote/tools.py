@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -71,9 +71,7 @@ class Elsewhere:
         return replace(tool, entry=replace(entry, of=there), workspace=self._workspace, pool=None)
 
 
-@lru_cache(maxsize=256)
 def _over_http(url: str, token: str | None) -> Channel:
-    """One for all, since it keeps its connections."""
     made: Channel = plugin("channels", "http", extra="mcp")(url, token)
     return made
 
