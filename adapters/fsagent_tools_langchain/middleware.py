@@ -153,12 +153,6 @@ class _Passing(FsAgentMiddleware):
         return await handler(request)
 
 
-class _Following(Following, _Passing):
-    """`FsAgentMiddleware(checkpoints=True)`."""
-
-    state_schema = FollowedState
-
-
 class _Both(ReviewedState, FollowedState):
     """What was approved, and which files belong to the state."""
 
@@ -178,9 +172,9 @@ class _FollowingApproving(Following, _Approving):
 def _kind(
     approval: bool, checkpoints: bool, choosing: bool, evicting: bool
 ) -> type[FsAgentMiddleware]:
-    kinds = (FsAgentMiddleware, _Following), (_Approving, _FollowingApproving)
-    kind = kinds[approval][checkpoints]
-    more = [one for one, is_asked in ((Evicting, evicting), (Choosing, choosing)) if is_asked]
+    kind = (_FollowingApproving if checkpoints else _Approving) if approval else _Passing
+    asked = (Evicting, evicting), (Choosing, choosing), (Following, checkpoints and not approval)
+    more = [one for one, is_asked in asked if is_asked]
     if not more:
-        return kind
-    return type(kind.__name__, (*more, _Passing if kind is FsAgentMiddleware else kind), {})
+        return kind if approval else FsAgentMiddleware
+    return type(kind.__name__, (*more, kind), {})

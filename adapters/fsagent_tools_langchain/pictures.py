@@ -5,6 +5,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
+from fsagent_tools_langchain.native import is_openai
+
 MOVED = ("image", "file")
 
 
@@ -14,8 +16,7 @@ def takes_text_only(model: Any) -> bool:
     Where the model chooses the Responses API by itself that is not seen; pictures of the user are
     right there, too.
     """
-    kinds = {kind.__name__ for kind in type(model).__mro__}
-    return "BaseChatOpenAI" in kinds and not getattr(model, "use_responses_api", False)
+    return is_openai(model) and not getattr(model, "use_responses_api", False)
 
 
 def shown_by_user(messages: Iterable[BaseMessage]) -> list[Any]:

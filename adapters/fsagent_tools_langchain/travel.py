@@ -65,6 +65,7 @@ class Following:
     """Hooks of `FsAgentMiddleware(checkpoints=True)`, before those of the class behind it."""
 
     tools: Any
+    state_schema = FollowedState
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -6,9 +6,10 @@ from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
-from langchain_core.messages.tool import tool_call, tool_call_chunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.language_models.chat_models import generate_from_stream
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
@@ -53,13 +54,8 @@ class ScriptedChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **_: Any,
     ) -> ChatResult:
-        answer = self._answer(messages, run_manager)
-        calls = [
-            tool_call(name=one.name, args=dict(one.arguments), id=id_) for id_, one in answer.calls
-        ]
-        told = {"turn": answer.mark}
-        message = AIMessage(answer.text, tool_calls=calls, response_metadata=told)
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        chunks = _chunks(self._answer(messages, run_manager))
+        return generate_from_stream(ChatGenerationChunk(message=chunk) for chunk in chunks)
 
     def _stream(
         self,
