@@ -51,41 +51,27 @@ def http_app(
         allowed_origins=[f"http://{place}" for place in places],
     )
     app = server.streamable_http_app(host=host, transport_security=safe)
-    app.user_middleware.append(Middleware(SmallLetters))
-    if token is not None:
-        app.user_middleware.append(Middleware(BearerToken, token=token))
+    app.user_middleware.append(Middleware(Door, token=token))
     return app
 
 
-class SmallLetters:
-    """Names of hosts have no case, and the SDK compares them as they are."""
+class Door:
+    """Answers 401 to requests without the token, and writes names of hosts in small letters: they
+    have no case, and the SDK compares them as they are.
+    """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        self._app, self._wanted = app, None if token is None else f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
+            given = Headers(scope=scope).get("authorization", "").encode()
+            if self._wanted and not compare_digest(given, self._wanted):
+                told = "A bearer token is missing or wrong."
+                refused = PlainTextResponse(told, 401, headers={"WWW-Authenticate": "Bearer"})
+                await refused(scope, receive, send)
+                return
             small = (b"host", b"origin")
             headers = [(k, v.lower() if k in small else v) for k, v in scope["headers"]]
             scope = {**scope, "headers": headers}
-        await self._app(scope, receive, send)
-
-
-class BearerToken:
-    """Answers 401 to requests without the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self._app, self._wanted = app, f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            given = Headers(scope=scope).get("authorization", "")
-            if not compare_digest(given.encode(), self._wanted):
-                refused = PlainTextResponse(
-                    "A bearer token is missing or wrong.",
-                    401,
-                    headers={"WWW-Authenticate": "Bearer"},
-                )
-                await refused(scope, receive, send)
-                return
         await self._app(scope, receive, send)

@@ -13,23 +13,15 @@ async def reporting(
     context: ServerRequestContext[Any, Any],
 ) -> AsyncIterator[Callable[[str], None]]:
     """Inside the block, the function takes live output, on this loop; at its end all is told."""
-    telling: list[tuple[asyncio.Queue[str | None], asyncio.Task[None]]] = []  # most calls: none
-
-    def emit(text: str) -> None:
-        if not telling:
-            texts: asyncio.Queue[str | None] = asyncio.Queue()
-            telling.append((texts, asyncio.create_task(_report(context, texts))))
-        telling[0][0].put_nowait(text)
-
+    texts: asyncio.Queue[str | None] = asyncio.Queue()
+    telling = asyncio.create_task(_report(context, texts))
     try:
-        yield emit
+        yield texts.put_nowait
     except BaseException:
-        for _, task in telling:
-            task.cancel()
+        telling.cancel()
         raise
-    for texts, task in telling:
-        texts.put_nowait(None)
-        await task
+    texts.put_nowait(None)
+    await telling
 
 
 async def _report(
