@@ -52,11 +52,12 @@ class Dropped(Exception):
 class Link(Protocol):
     """A way to the far end, which it starts if need be. Thread-safe.
 
-    wait: seconds that a request may take; gather: those in which live output is gathered. most:
-    characters of an answer that pass at once. keep: whether the far end lasts.
+    boot: the process that answered last. wait: seconds that a request may take; gather: those in
+    which live output is gathered. most: characters of an answer that pass at once. keep: whether
+    the far end lasts.
     """
 
-    where: str
+    boot: str
     wait: float
     gather: float
     most: int
@@ -72,12 +73,14 @@ class PlaceChannel:
     end carries out a call once, whatever comes twice or late, since a call names the process that
     may begin it. A pickle or copy has how it was made, as `made` says."""
 
-    def __init__(self, link: Link, made: Callable[[], "PlaceChannel"]) -> None:
-        self._link, self._made, self._most = link, made, link.most
-        self._boot, self._effects = "", dict[str, Effect]()
+    def __init__(
+        self, link: Link, root: str, where: str, made: Callable[[], "PlaceChannel"]
+    ) -> None:
+        self._link, self._root, self._where, self._made = link, root, where, made
+        self._most, self._effects = link.most, dict[str, Effect]()
 
     def __str__(self) -> str:
-        return self._link.where
+        return self._where
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._made, ()
@@ -88,14 +91,16 @@ class PlaceChannel:
             told = self._finished(Asked(uuid4().hex, "tools"), CancelFlag(), None)
         except _Unknown:
             raise ConfigInvalid(
-                f"{self._link.where} keeps no far end: {ENDS}.",
+                f"{self._where} keeps no far end: {ENDS}.",
                 hint="keep=False does without: each call starts one, and there are no "
                 "background commands, live output or answers above what passes at once.",
             ) from None
         except (Dropped, ValueError) as error:
-            raise unreachable(self._link.where, error) from error
+            raise unreachable(self._where, error) from error
+        if isinstance(told, RemoteReply):
+            raise ConfigInvalid(f"{self._where} cannot have the tools. {told.text}")
         if not isinstance(told, list):
-            raise unreachable(self._link.where, "the answer is none")
+            raise unreachable(self._where, "the answer is none")
         self._effects = {tool.name: tool.effect for tool in told}
         return told
 
@@ -108,11 +113,11 @@ class PlaceChannel:
                 with suppress(ToolError):
                     self.tools()
             if not repeatable(sending, self._effects):
-                raise lost(self._link.where, "it has begun anew since") from None
+                raise lost(self._where, "it has begun anew since") from None
         try:
             return self._once(sending)
         except _Unknown:
-            raise unreachable(self._link.where, "it ended during the call, twice") from None
+            raise unreachable(self._where, "it ended during the call, twice") from None
 
     def _once(self, sending: Sending) -> RemoteReply | Question:
         asked = Asked(uuid4().hex, "call", packed_sending(sending))
@@ -130,13 +135,18 @@ class PlaceChannel:
                 raise Cancelled("The call was cancelled; the far end may not know.") from error
             unsent = isinstance(error, Dropped) and not error.sent
             told = unreachable if unsent or repeatable(sending, self._effects) else lost
-            raise told(self._link.where, error) from error
+            raise told(self._where, error) from error
 
     def _finished(
         self, asked: Asked, cancelled: CancelFlag, emit: Callable[[str], None] | None
     ) -> Reply:
         """Raises `Dropped`, `_Unknown`, `ValueError`."""
-        asked = replace(asked, gather=self._link.gather if emit else 0.0, wait=self._link.wait)
+        asked = replace(
+            asked,
+            root=self._root,
+            gather=self._link.gather if emit else 0.0,
+            wait=self._link.wait,
+        )
         got = ""
         while True:
             told = self._told(asked, cancelled)
@@ -156,7 +166,7 @@ class PlaceChannel:
     def _told(self, asked: Asked, cancelled: CancelFlag) -> Told:
         """Raises as `_finished`. No process begins what another one may have begun."""
         last, maybe = None, bool(asked.boot)  # whether it may have begun
-        boot = asked.boot or (self._boot or NONE if self._link.keep else "")
+        boot = asked.boot or (self._link.boot or NONE if self._link.keep else "")
         for pause in PAUSES:
             time.sleep(pause if last else 0)
             try:
@@ -167,7 +177,7 @@ class PlaceChannel:
                 if cancelled.is_set() or (error.cut and not self._link.keep):
                     break
                 continue
-            self._boot = told.boot
+            self._link.boot = told.boot
             if told.state != "unknown":
                 return told
             last, boot = None, told.boot

@@ -7,16 +7,25 @@ import socketserver
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from fsagent_tools import Workspace, Workspaces, select_tools
-from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.remote import CancelFlag, LocalChannel, RemoteReply
+from fsagent_tools import Tool, Workspace, Workspaces, select_tools
+from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
+from fsagent_tools.remote import (
+    CancelFlag,
+    Channel,
+    Described,
+    LocalChannel,
+    Question,
+    RemoteReply,
+    Sending,
+)
 from fsagent_tools_places.wire import (
     Asked,
     Settings,
@@ -73,10 +82,10 @@ class Call:
 
 
 class Far:
-    """The calls of one process. Thread-safe."""
+    """The calls of one process. channel_of: of a directory. Thread-safe."""
 
-    def __init__(self, channel: LocalChannel, idle: float) -> None:
-        self._channel, self._idle = channel, idle
+    def __init__(self, channel_of: Callable[[str], Channel], idle: float) -> None:
+        self._channel_of, self._idle = channel_of, idle
         self._boot = os.urandom(8).hex()
         self._calls: OrderedDict[str, Call] = OrderedDict()
         self._heard, self._ending = time.monotonic(), False
@@ -119,13 +128,12 @@ class Far:
         self._forget()
 
     def _reply(self, call: Call, asked: Asked) -> str:
+        channel = self._channel_of(asked.root)
         if asked.task == "tools":
-            return packed_reply(self._channel.tools())
+            return packed_reply(channel.tools())
         sending = unpacked_sending(asked.sent)
         emit = call.emit if asked.gather else None
-        return packed_reply(
-            self._channel.call(replace(sending, emit=emit, cancelled=call.cancelled))
-        )
+        return packed_reply(channel.call(replace(sending, emit=emit, cancelled=call.cancelled)))
 
     def _forget(self) -> None:
         with self._lock:
@@ -205,13 +213,12 @@ def main(name: str) -> None:
     here = Path(__file__).parents[1]
     os.environ.setdefault("PATH", os.defpath)
     os.environ.setdefault("HOME", str(Path("~").expanduser()))
-    root, _, pickled = (here / f"{name}.settings").read_bytes().partition(b"\n")
     try:
-        channel, pool, idle = _served(json.loads(root), pickled)
+        served = Served(pickle.loads((here / f"{name}.settings").read_bytes()))
     except (ToolError, ImportError, AttributeError) as error:
         print(json.dumps(str(error)), flush=True)
         return
-    far, socket = Far(channel, idle), here / f"{name}.sock"
+    far, socket = Far(served.at, served.settings.idle), here / f"{name}.sock"
     os.chdir(here)
     socket.unlink(missing_ok=True)
     server = _Server(socket.name, partial(_Lines, far))
@@ -222,7 +229,7 @@ def main(name: str) -> None:
     _sweep(here.parent)
     far.run_out(socket)
     time.sleep(LOOK)  # who has connected is told
-    pool.close()
+    served.pool.close()
     os._exit(0)  # waits for no thread
 
 
@@ -234,12 +241,43 @@ def _sweep(folder: Path) -> None:
                 path.unlink()
 
 
-def _served(root: str, pickled: bytes) -> tuple[LocalChannel, Workspaces, float]:
-    settings: Settings = pickle.loads(pickled)
-    given = {"policy": settings.policy} if settings.policy else {}
-    pool = Workspaces(
-        lambda session: (root, session or ""), lambda _: Workspace.from_config(root, **given)
-    )
-    tools = select_tools(pool, settings.toolset)
-    kept = [tool for tool in tools if settings.keep or tool.entry.action_name != "jobs"]
-    return LocalChannel(kept, verbs=True), pool, settings.idle
+class Served:
+    """All directories of a place, each as it is configured, in workspaces that calls share."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.pool = Workspaces(lambda seat: seat, self._opened)
+        self._channel = LocalChannel(self._tools(self.pool), verbs=True)
+
+    def at(self, root: str) -> "Rooted":
+        """Raises `ConfigInvalid`."""
+        real = os.path.realpath(Path(root).expanduser())
+        if not Path(real).is_dir():
+            raise ConfigInvalid(f"There is no directory {real}.")
+        return Rooted(real, self._channel, self.tools)
+
+    def tools(self, root: str) -> Sequence[Described]:
+        return LocalChannel(self._tools(self._opened(Path(root)))).tools()
+
+    def _tools(self, where: Workspace | Workspaces) -> list[Tool]:
+        tools = select_tools(where, self.settings.toolset)
+        return [one for one in tools if self.settings.keep or one.entry.action_name != "jobs"]
+
+    def _opened(self, root: Path) -> Workspace:
+        policy = self.settings.policy
+        return Workspace.from_config(root, **({"policy": policy} if policy else {}))
+
+
+@dataclass(frozen=True)
+class Rooted:
+    """The channel of one directory. tools_of: those that it is configured to have."""
+
+    root: str
+    channel: LocalChannel
+    tools_of: Callable[[str], Sequence[Described]]
+
+    def tools(self) -> Sequence[Described]:
+        return self.tools_of(self.root)
+
+    def call(self, sending: Sending) -> RemoteReply | Question:
+        return self.channel.call(sending, (self.root, sending.session))

@@ -10,8 +10,10 @@ import shlex
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from posixpath import join, normpath
 from typing import Any, Protocol, TypedDict, Unpack
 from uuid import uuid4
 
@@ -67,13 +69,13 @@ class Commands:
     """A link that runs a command for each request."""
 
     def __init__(
-        self, run: Run, where: str, root: str, *, keep: bool = True, **options: Unpack[FarOptions]
+        self, run: Run, where: str, *, keep: bool = True, **options: Unpack[FarOptions]
     ) -> None:
-        self.where, self.keep = where, keep
+        self.where, self.keep, self.boot = where, keep, ""
         self.wait, self.gather, self.most = WAIT, GATHER, ONCE
         if not keep:
             self.wait, self.gather, self.most = LONGEST, 0.0, MOST
-        self._root, self._run = root, run
+        self._run = run
         self._python = shlex.quote(options.get("python", "python3"))
         self._named = options.get("package")
         given = options.get("toolset"), options.get("policy")
@@ -84,11 +86,14 @@ class Commands:
             raise ConfigInvalid(f"Toolset and policy have to be sent: {error}.") from error
         self._settings = base64.b64encode(pickled).decode()
         self._digest, self._far = hashlib.sha256(pickled).hexdigest(), ""
+        self._here = self._home = ""  # the directories of commands, and of the user
+        self._told_of = set[str]()  # roots that a warning was about
         self._lock = threading.Lock()
         self._way: Future[Any] | None = None
 
     def ask(self, asked: Asked, cancelled: CancelFlag) -> Told:
         way = self._reached(cancelled)
+        asked = replace(asked, root=self._absolute(asked.root))
         try:
             answer = self._brought(way, as_json(asked), asked.wait + SILENCE, cancelled)
             return self._told(answer)
@@ -131,17 +136,28 @@ class Commands:
     def _made(self) -> Any:
         """The command that reaches the far end, which has been installed by then."""
         own = packed(self._named)
-        known, found = self._far, self._script(SILENCE, "look", own.id, self._root, self._digest)
-        self._far, root = found["far"], found["root"]
-        if not known and f"{self._far}/".startswith(f"{root.rstrip('/')}/"):
-            _LOG.warning("%s: a root with the state directory (%s) has no undo.", self.where, root)
+        found = self._script(SILENCE, "look", own.id, self._digest)
+        self._far, self._here, self._home = found["far"], found["here"], found["home"]
         if not found["there"]:
             sent = self._put(base64.b64encode(own.wheel).decode()) if own.wheel else ""
             self._script(SETTLING, "install", own.id, sent, own.requirements)
         if not found["given"]:
-            self._script(SILENCE, "give", own.id, self._put(self._settings), found["name"], root)
+            self._script(SILENCE, "give", own.id, self._put(self._settings), found["name"])
         script = shlex.quote(f"{self._far}/{own.id}/fsagent_tools_places/knock.py")
         return f"{self._python} -I -S {script} {found['name']}"
+
+    def _absolute(self, root: str) -> str:
+        """Of a directory as the host names it; a home of another user is found there."""
+        user, _, rest = root.partition("/")
+        if user == "~":
+            root = join(self._home, rest)
+        elif not user.startswith("~"):
+            root = join(self._here, root)
+        root = normpath(root)
+        if f"{self._far}/".startswith(f"{root.rstrip('/')}/") and root not in self._told_of:
+            self._told_of.add(root)
+            _LOG.warning("%s: a root with the state directory (%s) has no undo.", self.where, root)
+        return root
 
     def _script(self, seconds: float, *words: str) -> dict[str, Any]:
         return self._settled(f"{self._python} -I -c {shlex.join([SETTLE, *words])}", seconds)
@@ -221,7 +237,7 @@ class SandboxChannel(PlaceChannel):
         run: Any = _executing(sandbox) if hasattr(sandbox, "execute") else sandbox
         where = f"The sandbox {getattr(sandbox, 'id', None) or type(sandbox).__name__}"
         made = partial(type(self), sandbox, root, keep=keep, **options)
-        super().__init__(Commands(run, where, root, keep=keep, **options), made)
+        super().__init__(Commands(run, where, keep=keep, **options), root, where, made)
 
 
 def _executing(sandbox: Any) -> Run:

@@ -20,24 +20,22 @@ for name in sys.argv[2:]: version(name)"""
 ELSEWHERE = "set XDG_STATE_HOME there to a directory of this user with 100 MB free."
 
 
-def look(package: str, root: str, settings: str) -> dict:  # type: ignore[type-arg] # for old ones
+def look(package: str, settings: str) -> dict:  # type: ignore[type-arg] # for old ones
     """Where the far end is to be, and what of it is there. settings: a hash of them."""
     if sys.version_info < (3, 11):
         return {"error": "It has Python %s.%s; 3.11 is needed: python=..." % sys.version_info[:2]}
-    real = os.path.realpath(os.path.expanduser(root))
-    if not os.path.isdir(real):
-        return {"error": "There is no directory %s." % real}
     far = _far()
     os.makedirs(far, 0o700, exist_ok=True)
     here = os.path.join(far, package)
     for place in (far, here):
         if os.path.lexists(place) and not _is_own(place):
             return {"error": "Others may write to %s: %s" % (place, ELSEWHERE)}
-    known = [real, settings, os.uname()[1]]  # a home may be that of several machines
+    known = [settings, os.uname()[1]]  # a home may be that of several machines
     name = hashlib.sha256(json.dumps(known).encode()).hexdigest()[:16]
     given = os.path.exists(os.path.join(here, name + ".settings"))
     there = os.path.isdir(here)
-    return {"far": far, "there": there, "given": given, "name": name, "root": real}
+    found = {"far": far, "there": there, "given": given, "name": name}
+    return dict(found, here=os.getcwd(), home=os.path.expanduser("~"))
 
 
 def install(package: str, sent: str, requirements: str) -> dict:  # type: ignore[type-arg]
@@ -58,11 +56,11 @@ def install(package: str, sent: str, requirements: str) -> dict:  # type: ignore
     return {}
 
 
-def give(package: str, sent: str, name: str, root: str) -> dict:  # type: ignore[type-arg]
-    """What the far end of that name serves."""
+def give(package: str, sent: str, name: str) -> dict:  # type: ignore[type-arg]
+    """The settings of the far end of that name."""
     file, made = tempfile.mkstemp(dir=_far())
     with os.fdopen(file, "wb") as settings:
-        settings.write(json.dumps(root).encode() + b"\n" + _read(sent))
+        settings.write(_read(sent))
     os.replace(made, os.path.join(_far(), package, name + ".settings"))
     return {}
 

@@ -129,13 +129,27 @@ def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes], owner: int) -> N
         process.stdin.close()  # type: ignore[union-attr]
 
 
+_links = dict[tuple[str, ...], "SshLink"]()  # in the order of their last use
+_sharing = threading.Lock()
+
+
 class SshLink(Commands):
-    """Commands only until the far end is there."""
+    """Commands only until the far end is there, which serves all directories of its host."""
 
     def __init__(self, argv: Sequence[str], *given: Any, **options: Unpack[FarOptions]) -> None:
         super().__init__(self._over_ssh, *given, **options)
         self.gather, self.most = _GATHER, MOST
         self._argv = argv
+
+    def shared(self) -> "SshLink":
+        """One for all users of the host that want the same, this one for the first of them."""
+        key = (*self._argv, self._python, str(self._named), self._settings)
+        with _sharing:
+            link = _links.pop(key, self)
+            _links[key] = link
+            for oldest in [*_links][:-AT_HAND]:
+                del _links[oldest]
+        return link
 
     def _brought(self, way: Stream, *request: Any) -> bytes:
         return way.ask(*request)
@@ -161,7 +175,7 @@ class SshLink(Commands):
 
 
 class SshChannel(PlaceChannel):
-    """Our tools on another machine, over one connection of the OpenSSH client.
+    """Our tools on another machine, over one connection of the OpenSSH client for all directories.
 
     Keys, jump hosts and known hosts are those of its configuration; it asks for no password. This
     package is sent there once, and gets what it needs there by pip. Calls outlast the connection,
@@ -182,5 +196,6 @@ class SshChannel(PlaceChannel):
     ) -> None:
         if not host or host.startswith("-"):
             raise ConfigInvalid(f"{host!r} is no host.")
-        link = SshLink(["ssh", "-T", *ssh, *OURS, host], f"{root} at {host}", root, **options)
-        super().__init__(link, partial(type(self), host, root, ssh=ssh, **options))
+        link = SshLink(["ssh", "-T", *ssh, *OURS, host], f"The host {host}", **options)
+        made = partial(type(self), host, root, ssh=ssh, **options)
+        super().__init__(link.shared(), root, f"{root} at {host}", made)

@@ -46,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request. key: names the call, which is carried out once.
+    """A request. key: names the call, which is carried out once. root: the directory it is for.
 
     boot: only this process may begin it, any where it is "". wait: seconds until there is an
     answer in any case; gather: until there is one with live output. start, most: which characters
@@ -56,6 +56,7 @@ class Asked:
     key: str
     task: Literal["tools", "call", "wait", "cancel"]
     sent: str = ""
+    root: str = ""
     boot: str = ""
     wait: float = 0.0
     gather: float = 0.0

@@ -52,14 +52,17 @@ class LocalChannel:
             for tool in self._tools.values()
         ]
 
-    def call(self, sending: Sending) -> RemoteReply | Question:
-        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool."""
+    def call(self, sending: Sending, run: object = None) -> RemoteReply | Question:
+        """Raises what the workspace's own callbacks raise; `ConfigInvalid` without such a tool.
+
+        run: what the function of `Workspaces` is given in place of the session.
+        """
         named = self._named(sending.name)
         with (
             as_sent(named, sending.session, sending.call, sending.scope) as called,
             changed(emit=sending.emit, cancelled=sending.cancelled),
             _asking(sending),
-            called.within(sending.session) as tool,
+            called.within(run or sending.session) as tool,
         ):
             if sending.name.startswith(VERB):
                 return answered(tool.workspace, sending)

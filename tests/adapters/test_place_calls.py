@@ -31,7 +31,7 @@ class Way:
     and may raise. dies: the far end does not outlive its next calls, so many.
     """
 
-    where, wait, gather, most, keep = "The place", 5.0, 0.0, 48_000, True
+    boot, wait, gather, most, keep = "", 5.0, 0.0, 48_000, True
 
     def __init__(self, root):
         self.root, self.cuts, self.before, self.dies = root, 10**9, lambda asked: None, 0
@@ -40,7 +40,7 @@ class Way:
 
     def renew(self):
         tools = toolset("workspace").bind(Workspace(self.root)).values()
-        self.there = far.Far(LocalChannel(tools, verbs=True), idle=60)
+        self.there = far.Far(lambda root: LocalChannel(tools, verbs=True), idle=60)
 
     def ask(self, asked, cancelled):
         self.asked.append(asked)
@@ -72,7 +72,7 @@ def way(tmp_path):
 
 
 def channel_of(way):
-    channel = PlaceChannel(way, lambda: channel_of(way))
+    channel = PlaceChannel(way, ".", "The place", lambda: channel_of(way))
     channel.tools()
     way.asked.clear()
     return channel
@@ -315,7 +315,7 @@ def test_a_channel_can_be_sent_and_copied():
             assert made is not channel
             assert str(made) == str(channel)
             assert made._link.keep == channel._link.keep
-            assert made._link._root == channel._link._root
+            assert made._root == channel._root
 
 
 def test_the_words_of_a_user_for_ssh_come_first():

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import places
-from fsagent_tools import Policy, emitting, select_tools
+from fsagent_tools import Policy, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid, NetworkError
 from fsagent_tools.remote import LocalChannel, Sending
 from fsagent_tools_places import SandboxChannel, SshChannel, far, wire
@@ -131,7 +131,7 @@ def test_what_a_place_lacks_is_said_when_tools_are_made(shop, state):
 def test_a_call_for_which_nobody_asks_any_more_is_given_up(shop, monkeypatch, asks):
     for name, seconds in (("ALONE", 0.5), ("LOOK", 0.05)):
         monkeypatch.setattr(far, name, seconds)
-    there = far.Far(LocalChannel(select_tools(shop)), idle=60)
+    there = far.Far(lambda root: LocalChannel(select_tools(shop)), idle=60)
     command = {"command": "touch begun; until [ -e go ]; do sleep 0.05; done"}
     sent = wire.packed_sending(Sending("bash", command))
     way = shop / "way"
@@ -159,14 +159,6 @@ def test_a_call_for_which_nobody_asks_any_more_is_given_up(shop, monkeypatch, as
 
 def test_the_policy_goes_there(provider):
     assert "write" not in tools_of(provider, policy=Policy(readonly=True))
-
-
-def test_a_function_is_a_sandbox_too(provider):
-    def run(command):
-        done = provider.execute(command)
-        return done.output, done.exit_code
-
-    assert tools_of(run)["read"].call(READ).ok
 
 
 def test_live_output_comes_while_a_command_runs(provider, shop):
@@ -234,12 +226,13 @@ def test_a_connection_that_was_closed_for_others_is_made_again(ssh, shop, tmp_pa
     monkeypatch.setattr("fsagent_tools_places.ssh.AT_HAND", 1)
     (other := tmp_path / "other").mkdir()
     (other / "a.txt").write_text("one\n")
+    words = {shop: ssh, other: [*ssh, "-v"]}  # else both have the same one
     ours, others = (
         {
             tool.name: tool
-            for tool in select_tools(SshChannel("127.0.0.1", str(at), ssh=ssh, **places.FAR))
+            for tool in select_tools(SshChannel("127.0.0.1", str(at), ssh=via, **places.FAR))
         }
-        for at in (shop, other)
+        for at, via in words.items()
     )
     for _ in range(3):
         assert ours["bash"].call({"command": "sleep 600", "background": True}).ok
@@ -248,6 +241,38 @@ def test_a_connection_that_was_closed_for_others_is_made_again(ssh, shop, tmp_pa
         assert ours["read"].call(READ).ok
         assert others["edit_lines"].call({"file_path": "a.txt", "changes": [change]}).ok
     assert ours["jobs"].call({"action": "list"}).text.count("running") == 3
+
+
+def ssh_processes():
+    words = [Path(f"/proc/{child}/cmdline").read_bytes() for child in children()]
+    return len([one for one in words if one.startswith(b"ssh\0")])
+
+
+def test_all_directories_of_a_host_have_one_connection_and_one_far_end(ssh, tmp_path):
+    """A job of one user goes on while many others come, each with a channel made for the call."""
+
+    def home(user):
+        return SshChannel("127.0.0.1", str(tmp_path / f"{user}"), ssh=ssh, **places.FAR)
+
+    tools = {tool.name: tool for tool in select_tools(home)}
+
+    def use(user, name, **sent):
+        with identified(session=f"of {user}"), tools[name].within(user) as there:
+            return there.call(sent)
+
+    for user in range(20):
+        (tmp_path / f"{user}").mkdir()
+        (tmp_path / f"{user}/a.txt").write_text(f"user {user}\n")
+    assert use(0, "bash", command="sleep 600", background=True).ok
+    before = ssh_processes()
+    for user in range(1, 20):
+        assert f"user {user}" in use(user, "read", file_path="a.txt").text
+        assert use(user, "write", file_path="b.txt", content=f"{user}\n").ok
+        assert (tmp_path / f"{user}/b.txt").read_text() == f"{user}\n"
+        assert use(user, "read", file_path=str(tmp_path / "0/a.txt")).code.startswith("PATH_")
+    assert ssh_processes() == before
+    assert "1: running" in use(0, "jobs", action="list").text
+    assert use("nobody", "read", file_path="a.txt").code == "CONFIG_INVALID"
 
 
 def test_a_host_that_ssh_does_not_reach(ssh, shop):
