@@ -99,25 +99,20 @@ class FsAgentBackend(SandboxBackendProtocol):
         return self._id
 
     def ls(self, path: str) -> LsResult:
-        try:
-            entries = self.workspace.list(self._paths.own(path))
-        except ToolError as error:
-            return LsResult(error=text_of(error))
+        entries = self.workspace.list(self._paths.own(path))
         return LsResult(entries=[self._info(entry, path) for entry in entries])
 
     def read(self, file_path: str, offset: int = 0, limit: int = 2000) -> ReadResult:
-        """A window of a text, lines joined by \\n; other kinds as base64, up to `PREVIEW` bytes."""
+        """A window of a text, lines joined by \n; other kinds as base64, up to `PREVIEW` bytes."""
         if limit <= 0:
             return ReadResult(file_data=text_data(""), no_lines_requested=True)
+        own = self._paths.own(file_path)
+        if (guess_type(own)[0] or "").partition("/")[0] in SHOWN:
+            return self._binary(file_path, own)
         try:
-            own = self._paths.own(file_path)
-            if (guess_type(own)[0] or "").partition("/")[0] in SHOWN:
-                return self._binary(file_path, own)
             return window(self.workspace.read_text(own).text, max(offset, 0), limit)
         except BinaryFile:
             return self._binary(file_path, own)
-        except ToolError as error:
-            return ReadResult(error=text_of(error))
 
     def grep(
         self,
@@ -128,12 +123,9 @@ class FsAgentBackend(SandboxBackendProtocol):
         max_count: int | None = None,
     ) -> GrepResult:
         asked = path or "/"
-        try:
-            found = self.workspace.search(
-                pattern, self._paths.own(asked), include=glob, fixed=True, limit=max_count or MOST
-            )
-        except ToolError as error:
-            return GrepResult(error=text_of(error))
+        found = self.workspace.search(
+            pattern, self._paths.own(asked), include=glob, fixed=True, limit=max_count or MOST
+        )
         return GrepResult(
             matches=[
                 {"path": self._paths.told(hit.path, asked), "line": hit.line, "text": hit.text}
@@ -145,12 +137,9 @@ class FsAgentBackend(SandboxBackendProtocol):
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         """Files and directories, by absolute paths: rules about files are matched against those."""
         asked, names = path or "/", pattern.lstrip("/")
-        try:
-            base = self._paths.own(asked)
-            found = self.workspace.find(names, base, limit=MOST, kind="any")
-            directories = {*self.workspace.find(names, base, limit=MOST, kind="dir").paths}
-        except ToolError as error:
-            return GlobResult(error=text_of(error))
+        base = self._paths.own(asked)
+        found = self.workspace.find(names, base, limit=MOST, kind="any")
+        directories = {*self.workspace.find(names, base, limit=MOST, kind="dir").paths}
         matches: list[FileInfo] = [
             {"path": self._paths.told(p, asked), "is_dir": p in directories} for p in found.paths
         ]
@@ -162,34 +151,25 @@ class FsAgentBackend(SandboxBackendProtocol):
 
     def write(self, file_path: str, content: str) -> WriteResult:
         """Make or replace a file, and missing directories above it."""
-        try:
-            self.workspace.write_bytes(self._paths.own(file_path), content.encode())
-        except ToolError as error:
-            return WriteResult(error=text_of(error))
+        self.workspace.write_bytes(self._paths.own(file_path), content.encode())
         return WriteResult(path=file_path)
 
     def edit(
         self, file_path: str, old_string: str, new_string: str, replace_all: bool = False
     ) -> EditResult:
-        try:
-            if not old_string:
-                raise InvalidArguments("old_string is empty.", hint="Quote what is replaced.")
-            edited = self.workspace.edit_text(
-                self._paths.own(file_path),
-                old_string,
-                new_string,
-                occurrences="all" if replace_all else "unique",
-            )
-        except ToolError as error:
-            return EditResult(error=text_of(error))
+        if not old_string:
+            raise InvalidArguments("old_string is empty.", hint="Quote what is replaced.")
+        edited = self.workspace.edit_text(
+            self._paths.own(file_path),
+            old_string,
+            new_string,
+            occurrences="all" if replace_all else "unique",
+        )
         return EditResult(path=file_path, occurrences=edited.replacements)
 
     def delete(self, file_path: str) -> DeleteResult:
         """A file, a link (never what it points to) or a whole directory; the root is refused."""
-        try:
-            self.workspace.remove(self._paths.own(file_path), recursive=True)
-        except ToolError as error:
-            return DeleteResult(error=text_of(error))
+        self.workspace.remove(self._paths.own(file_path), recursive=True)
         return DeleteResult(path=file_path)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
@@ -200,10 +180,7 @@ class FsAgentBackend(SandboxBackendProtocol):
 
     def execute(self, command: str, *, timeout: int | None = None) -> ExecuteResponse:
         """Both streams in the order of their output; exit code 124 after `timeout` seconds."""
-        try:
-            done = self.workspace.run(command, timeout=timeout or self._timeout, max_output=OUTPUT)
-        except ToolError as error:
-            return ExecuteResponse(output=text_of(error), exit_code=1)
+        done = self.workspace.run(command, timeout=timeout or self._timeout, max_output=OUTPUT)
         code = TIMED_OUT if done.timed_out else done.exit_code
         return ExecuteResponse(output=done.both, exit_code=code, truncated=done.truncated)
 
@@ -245,13 +222,19 @@ _Method = Callable[..., Any]
 _here: ContextVar[Place] = ContextVar("fsagent_backend")
 
 
-def _lent(method: _Method) -> _Method:
-    """As `method`, in the workspace of the run."""
+def _lent(method: _Method, failed: _Method) -> _Method:
+    """As `method`, in the workspace of the run. failed: makes an answer of what a refusal says."""
+
+    def told(self: FsAgentBackend, *args: Any, **more: Any) -> Any:
+        try:
+            return method(self, *args, **more)
+        except ToolError as error:
+            return failed(error=text_of(error))
 
     @wraps(method)
     def run(self: FsAgentBackend, *args: Any, **more: Any) -> Any:
         if self._pool is None:
-            return method(self, *args, **more)
+            return told(self, *args, **more)
         try:
             known = run_of({}, get_runtime())
         except RuntimeError:  # outside a graph
@@ -259,7 +242,7 @@ def _lent(method: _Method) -> _Method:
         with self._pool.lend(known) as workspace:
             token = _here.set(Place(workspace))
             try:
-                return method(self, *args, **more)
+                return told(self, *args, **more)
             finally:
                 _here.reset(token)
 
@@ -276,17 +259,22 @@ def _asynchronous(method: _Method) -> _Method:
     return run
 
 
-for _verb in (
-    "ls",
-    "read",
-    "grep",
-    "glob",
-    "write",
-    "edit",
-    "delete",
-    "upload_files",
-    "download_files",
-    "execute",
-):
-    setattr(FsAgentBackend, _verb, _lent(getattr(FsAgentBackend, _verb)))
+def _not_run(error: str) -> ExecuteResponse:
+    return ExecuteResponse(output=error, exit_code=1)
+
+
+_VERBS: dict[str, _Method] = {  # and what says that it failed
+    "ls": LsResult,
+    "read": ReadResult,
+    "grep": GrepResult,
+    "glob": GlobResult,
+    "write": WriteResult,
+    "edit": EditResult,
+    "delete": DeleteResult,
+    "execute": _not_run,
+    "upload_files": list,  # each file has its own
+    "download_files": list,
+}
+for _verb, _failed in _VERBS.items():
+    setattr(FsAgentBackend, _verb, _lent(getattr(FsAgentBackend, _verb), _failed))
     setattr(FsAgentBackend, f"a{_verb}", _asynchronous(getattr(FsAgentBackend, _verb)))
