@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Effect, Workspace, identified, toolset
+from fsagent_tools import Workspace, identified, toolset
 from fsagent_tools.approval.ledger import KEPT, Ledger
 from fsagent_tools.state.directory import DirectoryState
 from tests.conftest import PATIENCE
@@ -157,13 +157,6 @@ def test_a_preview_tells_what_would_be_asked_and_nothing_happens(root):
     assert tools["mkdir"].preview({"path": "."}) is None
     assert tools["write"].preview({"path": "../x", "content": ""}) is None
     assert tools["write"].preview("no JSON") is None
-
-
-def test_network_effects_can_be_asked_for(root):
-    workspace = Workspace(root, approve_effects=[Effect.NETWORK])
-    fetch = toolset("workspace").bind(workspace)["webfetch"]
-    request = fetch.preview({"url": "http://127.0.0.1:9/"})
-    assert request.arguments["url"] == "http://127.0.0.1:9/"
 
 
 def test_records_are_for_this_user_only_and_go_after_thirty_days(root, home):

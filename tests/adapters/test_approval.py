@@ -17,7 +17,7 @@ from workflows.runtime.types.results import StepWorkerState
 import fsagent_tools_langchain
 import fsagent_tools_langchain.approval
 import fsagent_tools_llamaindex
-from fsagent_tools import Effect, Workspace
+from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
@@ -182,22 +182,6 @@ async def test_llamaindex_tells_the_model_what_is_wrong_with_other_arguments(arg
 async def test_llamaindex_does_nothing_with_arguments_of_a_refusal(shop):
     await answered(shop, approved=False, arguments={"path": PRICES})
     assert (shop / PRICES).exists()
-
-
-async def test_llamaindex_asks_about_the_network_where_that_is_wanted(shop):
-    workspace = Workspace(shop, approve=ask, approve_effects=[Effect.NETWORK])
-    turns = [call("webfetch", url="http://127.0.0.1:9/"), call("ls"), "Done."]
-    tools = fsagent_tools_llamaindex.get_tools(workspace)
-    handler = FunctionAgent(tools=tools, llm=ScriptedLLM(turns)).run("Look.")
-    requests = []
-    async for event in handler.stream_events():
-        if isinstance(event, ApprovalRequired):
-            requests.append(event.request)
-            handler.ctx.send_event(ApprovalGiven(fingerprint=event.fingerprint, approved=False))
-    assert "Done." in str(await handler)
-    assert [(request["tool"], request["effect"]) for request in requests] == [
-        ("webfetch", "network")
-    ]
 
 
 def test_llamaindex_outside_a_workflow_refuses(shop):

@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from blockbuster import BlockingError, blockbuster_ctx
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import StructuredTool, tool
@@ -13,7 +12,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from langgraph.types import Command
 
 from fsagent_tools import EventLog, Outcome, Workspace
 from fsagent_tools.errors import ConfigInvalid
@@ -65,10 +63,6 @@ async def test_create_agent_stream(mode, shop):
         assert len([m for m, _ in seen if isinstance(m, ToolMessage)]) == 4
 
 
-def deltas(parts):
-    return [part["delta"] for part in parts if part["event"] == "tool-output-delta"]
-
-
 def streamed(agent, way, mode, take):
     """Gives `take` each part of a run as soon as it comes."""
 
@@ -81,14 +75,6 @@ def streamed(agent, way, mode, take):
         return
     for part in agent.stream(GOAL, stream_mode=mode):
         take(part)
-
-
-@both
-def test_live_output_arrives_on_the_tools_stream(counting, way, shop):
-    model, parts = ScriptedChatModel([call("count", to=3), "Done."]), []
-    agent = create_agent(model, tools=get_tools(shop, counting[0]))
-    streamed(agent, way, "tools", parts.append)
-    assert deltas(parts) == ["1 ", "2 ", "3 "]
 
 
 GATED = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two"
@@ -196,12 +182,6 @@ def test_the_middleware_brings_tools_and_a_short_prompt(shop):
     check(create_agent(model, middleware=[FsAgentMiddleware(shop)]).invoke(GOAL), shop)
 
 
-async def test_the_middleware_in_an_async_run(shop):
-    model = ScriptedChatModel(TURNS)
-    agent = create_agent(model, middleware=[FsAgentMiddleware(shop, system_prompt="")])
-    check(await agent.ainvoke(GOAL), shop)
-
-
 def test_the_toolkit_has_the_same_tools(shop):
     toolkit = FsAgentToolkit(shop, only=["read"], show={"read": ["marks"]})
     (tool,) = toolkit.get_tools()
@@ -234,39 +214,6 @@ def test_images_and_documents_are_blocks_beside_the_text():
     ]
 
 
-DECISIONS = {
-    "approve": ({"type": "approve"}, "new text\n", "success"),
-    "edit": (
-        {
-            "type": "edit",
-            "edited_action": {"name": "write", "args": {"file_path": "a.txt", "content": "other"}},
-        },
-        "other",
-        "success",
-    ),
-    "reject": ({"type": "reject", "message": "No."}, "old text\n", "error"),
-}
-
-
-@pytest.mark.parametrize("decision", DECISIONS)
-def test_a_person_decides_before_anything_is_written(decision, shop):
-    (shop / "a.txt").write_text("old text\n")
-    turns = [call("write", file_path="a.txt", content="new text\n"), "Done."]
-    agent = create_agent(
-        ScriptedChatModel(turns),
-        tools=get_tools(shop),
-        middleware=[HumanInTheLoopMiddleware(interrupt_on={"write": True})],
-        checkpointer=InMemorySaver(),
-    )
-    thread = {"configurable": {"thread_id": "1"}}
-    assert "__interrupt__" in agent.invoke(GOAL, thread)
-    assert (shop / "a.txt").read_text() == "old text\n"
-    sent, text, status = DECISIONS[decision]
-    result = agent.invoke(Command(resume={"decisions": [sent]}), thread)
-    assert (shop / "a.txt").read_text() == text
-    assert answers(result)[-1].status == status
-
-
 async def test_nothing_blocks_the_event_loop(shop):
     with blockbuster_ctx():
         tools = await aget_tools(shop)
@@ -274,19 +221,6 @@ async def test_nothing_blocks_the_event_loop(shop):
             await tool.ainvoke(arguments(tool.core))
         with pytest.raises(BlockingError):  # the guard is awake
             tools[0].invoke(arguments(tools[0].core))
-
-
-async def test_cancelling_a_run_stops_the_work(counting, shop):
-    toolset, begun, stopped = counting
-    agent = create_agent(
-        ScriptedChatModel([call("count", to=10_000)]), tools=get_tools(shop, toolset)
-    )
-    run = asyncio.create_task(agent.ainvoke(GOAL))
-    assert await asyncio.to_thread(begun.wait, PATIENCE)
-    run.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await run
-    assert await asyncio.to_thread(stopped.wait, PATIENCE)
 
 
 def test_the_event_log_names_thread_run_and_call(shop):
@@ -334,17 +268,6 @@ def test_two_middlewares_in_one_agent(shop, tmp_path):
     first, other = (m.text for m in state["messages"] if m.type == "tool")
     assert "shop" in first
     assert "shop" not in other
-
-
-def test_a_deep_agent_sees_one_file_system(shop):
-    deepagents = pytest.importorskip("deepagents")
-    model = ScriptedChatModel([call("write", file_path="new.txt", content="x\n"), "Done."])
-    ours = FsAgentMiddleware(shop, replaces="FilesystemMiddleware")
-    deepagents.create_deep_agent(model, middleware=[ours]).invoke(GOAL)
-    names = {tool["function"]["name"] for tool in model.bound}
-    assert names - {tool.name for tool in ours.tools} <= {"task", "write_todos"}
-    assert names >= {tool.name for tool in ours.tools}
-    assert (shop / "new.txt").read_text() == "x\n"
 
 
 def stored(message):

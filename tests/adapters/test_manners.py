@@ -86,11 +86,6 @@ def test_copies_and_pickles_work_in_the_same_place(toolset, shop):
         assert again.call(**arguments(tool.core)).content
 
 
-def test_a_pickled_tool_reads_what_is_there(shop):
-    tool = pickle.loads(pickle.dumps(get_tools(shop, only=["read"])[0]))
-    assert "def parse" in tool.invoke({"file_path": PRICES})
-
-
 def test_callbacks_see_the_models_arguments_only(shop):
     class Watch(BaseCallbackHandler):
         seen = ()

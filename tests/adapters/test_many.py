@@ -1,6 +1,5 @@
 """Many users: one graph, a workspace for each run, and no more open than needed."""
 
-import json
 import subprocess
 import sys
 import textwrap
@@ -20,7 +19,6 @@ from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
-from tests.conftest import PATIENCE
 
 WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
 KEPT = 8
@@ -174,80 +172,3 @@ def test_a_crowd_of_workspaces_needs_few_descriptors(count, threads, most, tmp_p
     wrong, *_, descriptors = ran.stdout.split()
     assert wrong == "0", ran.stdout
     assert int(descriptors) < 12
-
-
-AGENT = textwrap.dedent(
-    """
-    import json, sys
-    from dataclasses import dataclass
-    from pathlib import Path
-
-    from langchain.agents import create_agent
-    from langgraph.checkpoint.sqlite import SqliteSaver
-    from langgraph.types import Command
-
-    from fsagent_tools.testing import call
-    from fsagent_tools.testing.langchain import ScriptedChatModel
-    from fsagent_tools_langchain import FsAgentMiddleware
-
-    @dataclass
-    class User:
-        name: str
-
-    homes, told = Path(sys.argv[1]), {}
-    files = FsAgentMiddleware(
-        lambda run: homes / (run.context.name if run and run.context else "nobody"),
-        "deepagents",
-        approval=True,
-    )
-    with SqliteSaver.from_conn_string(str(homes / "threads.db")) as saver:
-        for user, decisions in json.loads(sys.argv[2]).items():
-            note = call("write_file", file_path="/notes/a.md", content=f"of {user}\\n")
-            turns = [
-                [note, call("execute", command="echo ran >> log")],
-                call("read_file", file_path="/notes/a.md"),
-                "Done.",
-            ]
-            model = ScriptedChatModel(turns)
-            agent = create_agent(
-                model, middleware=[files], checkpointer=saver, context_schema=User
-            )
-            goal = {"messages": [("user", "Go.")]}
-            sent = Command(resume={"decisions": decisions}) if decisions else goal
-            thread = {"configurable": {"thread_id": user}}
-            state = agent.invoke(sent, thread, context=User(user))
-            waiting = state.get("__interrupt__", ())
-            asked = [one for each in waiting for one in each.value["action_requests"]]
-            answers = [m.text for m in state["messages"] if m.type == "tool"]
-            told[user] = [one["description"] for one in asked], answers
-    print(json.dumps(told))
-    """
-)
-
-
-def test_two_users_of_one_graph_are_asked_and_answered_by_two_processes(tmp_path):
-    """Each in a directory of its own that is "/" there, with threads in one database."""
-
-    def turns(**decisions):
-        command = [sys.executable, "-W", "ignore", "-c", AGENT, tmp_path, json.dumps(decisions)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    for name in ("ann", "bob", "nobody"):
-        (tmp_path / name).mkdir()
-    for name, (asked, answers) in turns(ann=[], bob=[]).items():
-        assert "+++ b/notes/a.md" in asked[0]
-        assert f"+of {name}" in asked[0]
-        assert answers == []
-        assert [*(tmp_path / name).iterdir()] == []
-    approve, reject = {"type": "approve"}, {"type": "reject", "message": "not here"}
-    told = turns(ann=[approve, approve], bob=[approve, reject])
-    assert told["ann"][1][0].startswith("Created /notes/a.md")
-    for name, (_, answers) in told.items():
-        assert answers[-1] == f"of {name}\n"
-    assert (tmp_path / "ann" / "log").read_text() == "ran\n"
-    assert not (tmp_path / "bob" / "log").exists()
-    assert [*(tmp_path / "nobody").iterdir()] == []

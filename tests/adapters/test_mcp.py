@@ -16,10 +16,8 @@ import httpx
 import pytest
 from mcp import StdioServerParameters, types
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.server.stdio import stdio_server
 
-from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote import sliced, unsliced
 from fsagent_tools_mcp import SESSION, http_app, server
@@ -57,19 +55,6 @@ async def test_effects_are_told_as_annotations(shop, era):
     assert hints["write"] == (False, True)
     assert listed["bash"].annotations.open_world_hint
     assert listed["read"].input_schema["required"] == ["file_path"]
-
-
-@every_era
-async def test_an_edit_by_line_id(shop, era):
-    async with Client(server(shop), mode=era) as client:
-        shown = text_of(await client.call_tool("read", {"file_path": "shop/prices.py"}))
-        line = re.search(r"(\w+\t    return int\S+)", shown)[1]
-        change = {"line_id": line, "new_content": "    return 0"}
-        arguments = {"file_path": "shop/prices.py", "changes": [change]}
-        assert not (await client.call_tool("edit_lines", arguments)).is_error
-        again = await client.call_tool("edit_lines", arguments)
-    assert again.is_error
-    assert "    return 0\n" in (shop / "shop/prices.py").read_text()
 
 
 @every_era
@@ -365,14 +350,6 @@ def posted(method, **params):
 HEADERS = {"accept": "application/json, text/event-stream"}
 
 
-async def test_over_http_a_hundred_calls_at_once(shop):
-    async with serving(shop) as (url, _), Client(url) as client:
-        sent = [{"file_path": f"{n}.txt", "content": f"{n}\n"} for n in range(100)]
-        done = await asyncio.gather(*(client.call_tool("write", one) for one in sent))
-    assert not any(result.is_error for result in done)
-    assert all((shop / f"{n}.txt").read_text() == f"{n}\n" for n in range(100))
-
-
 async def test_what_a_rude_client_gets(shop):
     huge = json.dumps(posted("tools/call", name="read", arguments={"x": "x" * 5_000_000}))
     async with serving(shop) as (url, _), httpx.AsyncClient(timeout=PATIENCE) as http:
@@ -393,32 +370,6 @@ async def test_what_a_rude_client_gets(shop):
         assert await asyncio.to_thread(eventually, lambda: not alive("sleep 31415926"))
         async with Client(url) as client:
             assert (await client.list_tools()).tools
-
-
-async def test_a_connection_that_drops_while_files_are_written(shop):
-    """Each is there as a whole or not at all, and the server goes on."""
-    content = "x" * 200_000
-    async with serving(shop) as (url, _):
-        async with httpx.AsyncClient(timeout=PATIENCE) as http:
-            named = {"mcp-protocol-version": VERSION, "mcp-method": "tools/call"}
-            headers = {**HEADERS, **named, "mcp-name": "write"}
-            sent = [
-                posted("tools/call", name="write", _meta=ENVELOPE, arguments=one)
-                for one in ({"file_path": f"{n}.txt", "content": content} for n in range(20))
-            ]
-            dropped = [
-                asyncio.create_task(http.post(url, json=one, headers=headers)) for one in sent
-            ]
-            await asyncio.wait(dropped, return_when=asyncio.FIRST_COMPLETED)
-            for one in dropped:
-                one.cancel()
-            await asyncio.wait(dropped)
-        async with Client(url) as client:
-            found = await client.call_tool("write", {"file_path": "last.txt", "content": content})
-    assert not found.is_error
-    written = {path.read_text() for path in shop.glob("*.txt")}
-    assert written == {content}
-    assert {path.suffix for path in shop.iterdir() if path.is_file()} <= {".txt", ".md", ".py"}
 
 
 def test_lines_on_stdin_that_are_no_requests(shop):
@@ -468,17 +419,6 @@ def test_what_is_printed_in_the_server_is_no_message(shop):
     assert "\tdef parse" in answers[1]["result"]["content"][0]["text"]
 
 
-async def test_a_token_is_asked_for(shop):
-    wrong, right = ({"authorization": f"Bearer {token}"} for token in ("wrong", "s3cret"))
-    async with serving(shop, token="s3cret") as (url, _):
-        async with httpx.AsyncClient(headers=wrong, timeout=PATIENCE) as http:
-            assert (await http.post(url, json=posted("tools/list"))).status_code == 401
-        async with httpx.AsyncClient(headers=right, timeout=PATIENCE) as http:
-            transport = streamable_http_client(url, http_client=http)
-            async with Client(transport) as client:
-                assert (await client.list_tools()).tools
-
-
 def test_no_open_door_without_a_token(shop):
     with pytest.raises(ConfigInvalid, match=r"Anyone who can reach 0\.0\.0\.0.*token"):
         http_app(server(shop), host="0.0.0.0")
@@ -495,7 +435,3 @@ def test_serve_without_the_extra_names_it(shop):
     )
     assert done.returncode == 2
     assert 'Install "fsagent-tools[mcp]"' in done.stderr
-
-
-def test_a_workspace_of_the_hosts_own(shop):
-    assert server(Workspace(shop)).name == "fsagent-tools"

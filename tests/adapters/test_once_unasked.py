@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace, approving, identified, select_tools, toolset
+from fsagent_tools import Workspace, identified, select_tools, toolset
 from fsagent_tools.approval.ledger import CallRecord
 from fsagent_tools.remote import LocalChannel
 from tests.conftest import eventually
@@ -147,18 +147,6 @@ def far(tmp_path, monkeypatch):
         return {tool.name: tool for tool in select_tools(channel, **options)}
 
     return host
-
-
-def test_a_place_knows_what_was_approved(far, tmp_path):
-    given = {"file_path": "a.txt", "content": "one"}
-    for name in "ab":
-        tools = far(name)
-        for call, arguments in (("bash", {"command": "echo ran >> log"}), ("write", given)):
-            with identified(session="s", scope="task", call=call), approving(lambda _: True):
-                assert tools[call].call(arguments).ok
-        assert (tmp_path / "root/a.txt").exists() == (name == "a")
-        (tmp_path / "root/a.txt").unlink(missing_ok=True)
-    assert (tmp_path / "root/log").read_text() == "ran\n"
 
 
 def test_a_place_refuses_an_id_that_comes_with_another_call(far, tmp_path):

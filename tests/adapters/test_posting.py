@@ -19,7 +19,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from elsewhere import running
-from fsagent_tools import approving, emitting, select_tools
+from fsagent_tools import emitting, select_tools
 from fsagent_tools.errors import ConfigInvalid, NetworkError, ToolError
 from fsagent_tools.remote import CancelFlag, Sending
 from fsagent_tools_mcp import HttpChannel, http_app, posting, server
@@ -143,21 +143,6 @@ def test_cancelling_ends_the_command_and_not_the_channel(watched):
     assert [error.code for error in found] == ["CANCELLED"]
     assert eventually(lambda: not alive("sleep 2718281"))
     assert channel.call(Sending("read", READ)).ok
-
-
-def test_what_changed_while_the_host_thought_is_asked_about_again(watched, shop):
-    asked = []
-
-    def approve(request):
-        asked.append(request.diff)
-        if len(asked) == 1:
-            (shop / "a.txt").write_text("theirs\n")
-        return True
-
-    (shop / "a.txt").write_text("old\n")
-    with approving(approve):
-        assert by_name(watched.url)["write"].call({"file_path": "a.txt", "content": "ours\n"}).ok
-    assert ["-old" in asked[0], "-theirs" in asked[1]] == [True, True]
 
 
 def test_an_answer_counts_for_the_change_that_was_shown(watched, shop):
@@ -407,9 +392,15 @@ def test_a_client_needs_no_mcp_library(watched, shop):
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
+SLICE = "io.github.fsagent-tools/slice"
+
+
 @pytest.mark.parametrize(
     "result",
     [
+        {"structuredContent": {"a": {SLICE: ["a", {}]}}},
+        {"structuredContent": {"a": {SLICE: [-1, 5]}}},
+        {"structuredContent": {"a": {SLICE: [0, 5, 5]}}},
         {"structuredContent": []},
         {"content": "x"},
         {"content": [{"type": "text", "text": 1}]},
