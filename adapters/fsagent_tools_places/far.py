@@ -54,6 +54,10 @@ class Call:
         self.changed, self.cancelled = threading.Condition(), CancelFlag()
         self.waiting, self.asked = 0, time.monotonic()
 
+    @property
+    def size(self) -> int:
+        return len(self.reply) + len(self.live)
+
     def emit(self, text: str) -> None:
         with self.changed:
             self.live = (self.live + text)[-LIVE:]
@@ -88,6 +92,7 @@ class Far:
         self._channel_of, self._idle = channel_of, idle
         self._boot = os.urandom(8).hex()
         self._calls: OrderedDict[str, Call] = OrderedDict()
+        self._size = 0  # characters of the replies that are kept
         self._heard, self._ending = time.monotonic(), False
         self._lock = threading.Lock()
 
@@ -125,7 +130,7 @@ class Far:
             text = f"Error: {type(error).__name__} at the far end: {error}"
             reply = packed_reply(RemoteReply(text, "INTERNAL_ERROR", {"success": False}))
         call.end(reply)
-        self._forget()
+        self._forget(call)
 
     def _reply(self, call: Call, asked: Asked) -> str:
         channel = self._channel_of(asked.root)
@@ -135,16 +140,18 @@ class Far:
         emit = call.emit if asked.gather else None
         return packed_reply(channel.call(replace(sending, emit=emit, cancelled=call.cancelled)))
 
-    def _forget(self) -> None:
+    def _forget(self, ended: Call) -> None:
+        """The oldest replies, beyond so many characters, and the oldest calls, beyond so many."""
         with self._lock:
-            ended = [(key, call) for key, call in self._calls.items() if call.done]
-            size = sum(len(call.reply) + len(call.live) for _, call in ended)
-            for key, call in ended:
-                if size > KEPT or len(self._calls) > KNOWN:
-                    size -= len(call.reply) + len(call.live)
+            self._size += ended.size
+            for key, call in [*self._calls.items()]:
+                if self._size <= KEPT and len(self._calls) <= KNOWN:
+                    break
+                if call.done:
+                    self._size -= call.size
                     call.reply = call.live = ""
-                if len(self._calls) > KNOWN:
-                    del self._calls[key]
+                    if len(self._calls) > KNOWN:
+                        del self._calls[key]
 
     def run_out(self, way: Path) -> None:
         """Until it is idle for long enough, or nobody can reach it any more by this `way`, which is

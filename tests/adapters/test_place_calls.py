@@ -341,6 +341,21 @@ def test_an_old_far_end_leaves_the_socket_of_its_successor(tmp_path, monkeypatch
     assert socket.exists()
 
 
+def test_the_oldest_replies_are_forgotten_and_then_the_oldest_calls(way, monkeypatch):
+    channel = channel_of(way)
+    for name, most in (("KEPT", 3000), ("KNOWN", 8)):
+        monkeypatch.setattr(far, name, most)
+    for _ in range(6):
+        assert channel.call(bash("seq 1000 | sha256sum")).ok
+    calls = [*way.there._calls.values()]
+    assert [bool(call.reply) for call in calls] == sorted(bool(call.reply) for call in calls)
+    assert sum(call.size for call in calls) == way.there._size <= 3000
+    for _ in range(20):
+        assert channel.call(bash("true")).ok
+    assert len(way.there._calls) == 8
+    assert not {*calls} & {*way.there._calls.values()}
+
+
 def test_what_was_sent_and_never_read_is_removed(tmp_path, monkeypatch):
     old, new = tmp_path / "old.0", tmp_path / "new.0"
     old.touch()
