@@ -18,6 +18,7 @@ KEEP = 256  # idle workspaces that know what their models have seen
 _TOLD = 10_000  # workspaces whose models are still to be told of commands that ended
 
 _Seat = tuple[Path, str]
+_Commands = tuple[_Seat, list[str]]  # of a seat, those that run
 Choose = Callable[[Any], Any]  # of a run: what `Workspaces` takes
 URLS = ("http://", "https://")
 
@@ -114,15 +115,15 @@ class Workspaces:
 
     def _idle(self, keep: int) -> list[Workspace]:
         with self._lock:
-            idle = [seat for seat, lent in self._lent.items() if not lent.users]
-            if len(idle) <= keep:
+            if len(self._lent) <= keep:
                 return []
-            works = {seat: self._lent[seat].workspace.services.running for seat in idle}
-            resting = [seat for seat in idle if not works[seat]]
-            working = [seat for seat in idle if works[seat]]
-            many = (resting[: max(len(resting) - keep, 0)], working[: max(len(working) - keep, 0)])
-            for seat in many[1]:
-                self._ended[seat] = works[seat]
+            resting, working = list[_Commands](), list[_Commands]()
+            for seat, lent in self._lent.items():
+                if not lent.users:
+                    commands = lent.workspace.services.running
+                    (working if commands else resting).append((seat, commands))
+            many = [each[: max(len(each) - keep, 0)] for each in (resting, working)]
+            self._ended |= dict(many[1])
             while len(self._ended) > _TOLD:
                 self._ended.popitem(last=False)
-            return [self._lent.pop(seat).workspace for seats in many for seat in seats]
+            return [self._lent.pop(seat).workspace for each in many for seat, _ in each]
