@@ -124,8 +124,8 @@ class Poster:
 
     def _new(self) -> HTTPConnection:
         """Through a tunnel where the environment names a proxy."""
-        scheme, *there = self._address
-        proxy = None if proxy_bypass(self._address[1]) else getproxies().get(scheme)
+        scheme, server, own_port = self._address
+        proxy = None if proxy_bypass(server) else getproxies().get(scheme)
         through = urlsplit(proxy if "://" in proxy else f"//{proxy}") if proxy else self._url
         host, port = through.hostname or "", through.port
         connection = (
@@ -134,7 +134,7 @@ class Poster:
             else HTTPConnection(host, port, timeout=CONNECT)
         )
         if proxy:
-            connection.set_tunnel(*there)
+            connection.set_tunnel(server, own_port)
         return connection
 
 
