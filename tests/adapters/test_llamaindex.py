@@ -47,15 +47,6 @@ async def test_an_agent_finds_reads_and_fixes(make, streaming, shop):
         assert result.content.startswith("Error: ") is result.is_error
 
 
-async def test_agents_hand_over_to_each_other(shop):
-    llm = ScriptedLLM([call("handoff", to_agent="fixer", reason="bug"), *TURNS])
-    finder = FunctionAgent(name="finder", description="Finds.", llm=llm, tools=[])
-    fixer = FunctionAgent(name="fixer", description="Fixes.", llm=llm, tools=get_tools(shop))
-    said, _ = await run(AgentWorkflow(agents=[finder, fixer], root_agent="finder"))
-    assert fixed(shop)
-    assert said.strip() == "Prices are fixed."
-
-
 async def test_two_edits_of_one_file_in_one_turn_are_both_there(shop):
     llm = ScriptedLLM([call("read", file_path=PRICES), parallel, "Done."])
     _, results = await run(FunctionAgent(tools=get_tools(shop), llm=llm))

@@ -31,6 +31,14 @@ NOBODY = {"name": "nobody", "version": "0"}
 SERVE = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve"]
 
 
+def posted(method, **params):
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+KNOWN = {"protocolVersion": "2025-06-18", "capabilities": {}}
+BEGIN = posted("initialize", **KNOWN, clientInfo=NOBODY)
+
+
 def answering(action, asked):
     async def answer(context, params):
         asked.append(params.message)
@@ -283,10 +291,9 @@ async def test_a_cancel_at_any_turn_of_a_call_leaves_a_server_that_answers():
     """One call for each turn of the loop, until one is answered before it would be cancelled."""
     made, wire = Server("turns"), Wire()
     made.add_request_handler("tools/call", types.CallToolRequestParams, several_turns)
-    known = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": NOBODY}
     async with asyncio.timeout(PATIENCE), stdio_server(wire, wire) as streams:
         serving = asyncio.create_task(made.run(*streams, made.create_initialization_options()))
-        wire.sent.put_nowait(posted("initialize", **known))
+        wire.sent.put_nowait(BEGIN)
         wire.sent.put_nowait({"method": "notifications/initialized"})
         for turns in count(2):
             wire.sent.put_nowait({**posted("tools/call", name="any"), "id": turns})
@@ -343,10 +350,6 @@ async def serving(shop, token=None):
         await process.wait()
 
 
-def posted(method, **params):
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
 HEADERS = {"accept": "application/json, text/event-stream"}
 
 
@@ -374,9 +377,7 @@ async def test_what_a_rude_client_gets(shop):
 
 def test_lines_on_stdin_that_are_no_requests(shop):
     words = [*SERVE[:-1], "--root", str(shop), "serve"]
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
-    begin = posted("initialize", **asked, clientInfo={"name": "rude", "version": "1"})
-    lines = ["{", "[]", "null", '{"jsonrpc": "2.0"}', "\x00\xff", json.dumps(begin)]
+    lines = ["{", "[]", "null", '{"jsonrpc": "2.0"}', "\x00\xff", json.dumps(BEGIN)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write("\n".join([*lines, ""]).encode("latin-1"))
         process.stdin.flush()
@@ -388,11 +389,9 @@ def test_lines_on_stdin_that_are_no_requests(shop):
 
 def test_an_interrupt_ends_it_though_its_terminal_stays_open(shop):
     words = [*SERVE, "--root", str(shop)]
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
-    begin = posted("initialize", **asked, clientInfo={"name": "typed", "version": "1"})
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
-            process.stdin.write(json.dumps(begin).encode() + b"\n")
+            process.stdin.write(json.dumps(BEGIN).encode() + b"\n")
             process.stdin.flush()
             assert process.stdout.readline()
             process.send_signal(signal.SIGINT)
@@ -404,10 +403,8 @@ def test_an_interrupt_ends_it_though_its_terminal_stays_open(shop):
 def test_what_is_printed_in_the_server_is_no_message(shop):
     code = "import sys, fsagent_tools.cli as cli; from fsagent_tools import Workspace\n"
     code += "Workspace.readable = lambda self, path: print('printed', flush=True) or self\n"
-    asked = {"protocolVersion": "2025-06-18", "capabilities": {}}
-    begin = posted("initialize", **asked, clientInfo={"name": "raw", "version": "1"})
     call = posted("tools/call", name="read", arguments={"file_path": "shop/prices.py"})
-    sent = [begin, {"jsonrpc": "2.0", "method": "notifications/initialized"}, {**call, "id": 2}]
+    sent = [BEGIN, {"jsonrpc": "2.0", "method": "notifications/initialized"}, {**call, "id": 2}]
     words = [sys.executable, "-c", code + "sys.exit(cli.main(['serve', '--root', '.']))"]
     with subprocess.Popen(
         words, cwd=shop, stdin=subprocess.PIPE, stdout=subprocess.PIPE

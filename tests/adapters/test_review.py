@@ -148,20 +148,6 @@ async def test_of_two_approved_writes_of_one_text_the_later_one_is_asked_about_a
     assert not [m for m in messages(state) if m.status == "error"]
 
 
-@ways
-async def test_an_answer_is_not_taken_for_what_the_file_became_after_it(way, root):
-    """Asked about twice more in one task: each answer is of what was shown then."""
-    agent = Agent(way, [FsAgentMiddleware(root, approval=True)], turns=[WRITES[:1], "Done."])
-    await agent.start()
-    for version in ("second\n", "third\n", "fourth\n"):
-        (root / "a.txt").write_text(version)
-        request = waiting(await agent.decide(APPROVE))
-        assert f"-{version}+new a" in request["action_requests"][0]["description"]
-        assert (root / "a.txt").read_text() == version
-    await agent.decide(APPROVE)
-    assert (root / "a.txt").read_text() == "new a\n"
-
-
 async def test_an_event_loop_is_not_held_up_by_what_is_shown(root):
     agent = Agent("ainvoke", [FsAgentMiddleware(root, approval=True)], turns=[WRITES[:1], "Done."])
     with blockbuster.blockbuster_ctx():
