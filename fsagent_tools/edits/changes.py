@@ -89,7 +89,7 @@ def resolve_changes(
                 continue
             hunk = check.hunk(part)
             fitted = Fitted(hunk)
-            if not _is_level(document, hunk, quoted[0][0]):  # else there is nothing to fit
+            if not _is_level(document, hunk, quoted[0][0]):  # else `fit` need not be entered
                 fitted = fit(context, hunk, quoted[0][0])
             placed.append(Placed(fitted.hunk, quoted, number, hunk, fitted.doubt))
             notes += [f"Change {number}: {fitted.how}."] * bool(fitted.how)
@@ -109,11 +109,8 @@ def _quoted(
     document: Document, change: Change, where: Mapping[str, int]
 ) -> Sequence[tuple[int, str]]:
     """The lines that it names, and what it quotes of each."""
-    style, quoted = document.style, dict[int, str]()
-    for text in (change.first, change.last):
-        one = style.parse(text)
-        quoted[where[text]] = one.quote if one else style.halves(text)[1]
-    return [*quoted.items()]
+    parse = document.style.parse
+    return [*{where[text]: parse(text).quote for text in (change.first, change.last)}.items()]
 
 
 def _is_level(document: Document, hunk: Hunk, line: int) -> bool:
@@ -204,15 +201,14 @@ class _Check:
             line for line in new if line.strip() and line.encode(errors="surrogatepass") not in old
         ]
         known, strip_echo = self.document.index.used, self.document.style.strip_echo
-        stripped = [strip_echo(line, known) for line in filled]
-        if all(text is None for text in stripped):
-            return new
-        if None in stripped:
+        stripped = {line: strip_echo(line, known) for line in filled}
+        bare = {line: text for line, text in stripped.items() if text is not None}
+        if bare and len(bare) < len(stripped):
             raise self._refusal(
                 "has line IDs inside new_content, before some lines.",
                 "Send the bare text, without the ID prefixes of read.",
             )
-        return [text if (text := strip_echo(line, known)) is not None else line for line in new]
+        return [bare.get(line, line) for line in new]
 
     def _refuse_clipped(self, old: Sequence[bytes], ids: Sequence[str | None]) -> None:
         for line, line_id in zip(old, ids, strict=True):

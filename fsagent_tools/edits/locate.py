@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.document import NOTHING, Document
+from fsagent_tools.lines.document import NOTHING, Document, Shown
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.styles import Typed
 from fsagent_tools.text import in_quotes, some, unclipped
@@ -18,29 +18,29 @@ _SHOWN = 4  # lines that it shows with those around them
 def corrected(document: Document, typed: Sequence[str]) -> tuple[dict[str, int], list[str]]:
     """The lines that are named, mistyped IDs put right where the words behind them tell; and notes.
 
-    An ID that a line has, or had, is no slip; what it said, nobody knows. Raises as `locate` does.
+    An ID that a line has, or had, is no slip. Raises as `locate` does.
     """
-    style, index = document.style, document.index
     right, notes = dict[str, int](), list[str]()
-    few = sum(map(len, index.runs)) <= _LOOKED_AT
+    few = sum(map(len, document.index.runs)) <= _LOOKED_AT
     for text in dict.fromkeys(typed) if few else ():
-        one, (name, quote) = style.parse(text), style.halves(text)
-        if not quote or (one and one.line_id in index.used):
+        one = document.style.parse(text)
+        if not one.quote or (one.line_id and one.line_id in document.index.used):
             continue
-        words = unclipped(quote).encode(errors="replace").split()
-        fits = [line for line in document.identified() if _begins(line.text.split(), words)]
-        close = [line for line in fits if _is_slip(name, line.line_id)]
-        twins = fits[1:] and any(_is_slip(name, gone) for gone in style.spelled_all(index.retired))
-        if len(close) == 1 and not twins and not document.misquoted(quote, close[0].line):
-            right[text] = close[0].line
-            notes.append(f"No line {name}: taken as {close[0].line_id}.")
+        meant = [line for line in document.identified() if _is_meant(document, one, line)]
+        if len(meant) == 1:
+            right[text] = meant[0].line
+            notes.append(f"No line {one.name}: taken as {meant[0].line_id}.")
     return locate(document, [text for text in typed if text not in right]) | right, notes
 
 
-def _begins(line: Sequence[bytes], words: Sequence[bytes]) -> bool:
-    """Whether the words begin a line, or run on over its end; of two words of it at least."""
-    whole = min(len(line), len(words))
-    return bool(line) and len(words) >= min(2, len(line)) and line[:whole] == words[:whole]
+def _is_meant(document: Document, one: Typed, line: Shown) -> bool:
+    """Whether the ID is a slip away, and two words behind it, or all of them, begin the line."""
+    least = min(2, len(line.text.split()))
+    return (
+        0 < least <= len(one.quote.split())
+        and _is_slip(one.name, line.line_id)
+        and not document.misquoted(one.quote, line.line)
+    )
 
 
 def _is_slip(name: str, line_id: str) -> bool:
@@ -58,7 +58,8 @@ def locate(document: Document, typed: Sequence[str]) -> dict[str, int]:
     """
     document.require_ids()
     read = {text: document.style.parse(text) for text in typed}
-    found = {text: document.index.position(one.line_id) for text, one in read.items() if one}
+    ids = {text: one.line_id for text, one in read.items() if one.line_id}
+    found = {text: document.index.position(line_id) for text, line_id in ids.items()}
     lines = {text: line for text, line in found.items() if line is not None}
     if missing := {text: one for text, one in read.items() if text not in lines}:
         raise _missing(document, missing, [*lines.values()])
@@ -73,11 +74,11 @@ def _misquoting(document: Document, lines: Mapping[str, int]) -> InvalidChange:
     places: list[int] = []
     meant: list[int] = []
     for text, line in lines.items():
-        one, (name, quote) = document.style.parse(text), document.style.halves(text)
-        if not one or not (what := document.misquoted(one.quote, line)):
+        one = document.style.parse(text)
+        if not (what := document.misquoted(one.quote, line)):
             continue
-        told.append(f"{name} {what}; it would be {in_quotes(document.named(line))}.")
-        near = _likely(document, name, quote, line) if quote else []
+        told.append(f"{one.name} {what}; it would be {in_quotes(document.named(line))}.")
+        near = _likely(document, one.name, one.quote, line) if one.quote else []
         if line in near[:1]:  # too few words, but its own: no other line is meant
             near = []
         meant += near
@@ -87,14 +88,14 @@ def _misquoting(document: Document, lines: Mapping[str, int]) -> InvalidChange:
 
 
 def _missing(
-    document: Document, typed: Mapping[str, Typed | None], found: Sequence[int]
+    document: Document, typed: Mapping[str, Typed], found: Sequence[int]
 ) -> UnknownLineId | StaleLineIds:
     """The refusal that names all the IDs which no line carries, and shows lines near them."""
     spelled, index = document.style.spelled, document.index
-    ids = [one.line_id for one in typed.values() if one]
+    ids = [one.line_id for one in typed.values() if one.line_id]
     gone = [line_id for line_id in ids if line_id in index.used]
     told = []
-    if wrong := [text.strip()[:40] for text, one in typed.items() if one is None]:
+    if wrong := [text.strip()[:40] for text, one in typed.items() if not one.line_id]:
         are = "is not a line ID" if len(wrong) == 1 else "are not line IDs"
         told.append(f"{some([*map(repr, wrong)], _NAMED)} {are}. IDs are {document.style.shape}.")
     if unknown := [line_id for line_id in ids if line_id not in gone]:
@@ -109,11 +110,10 @@ def _missing(
         hint = f"Re-read, or use the current IDs. {document.near([line])}"
         return StaleLineIds(" ".join([*told, NOTHING]), hint=hint)
     meant: list[int] = []
-    for text in typed:
-        name, quote = document.style.halves(text)
+    for text, one in typed.items():
         beside = found[0] if found else None
         unnamed = _likely(document, "", text, beside)  # the words of a line without its ID
-        meant += _likely(document, name, quote, beside) or unnamed
+        meant += _likely(document, one.name, one.quote, beside) or unnamed
     told += _asked(document, meant)
     hint = document.near(meant[:_SHOWN] or [_last_seen(document, found)])
     return UnknownLineId(" ".join([*told, NOTHING]), hint=hint)

@@ -134,8 +134,8 @@ class Document:
         lines: dict[str, int] = {}
         for text in typed:
             one = self.style.parse(text)
-            line = self.index.position(one.line_id) if one else None
-            if one and line is not None and not self.misquoted(one.quote, line):
+            line = self.index.position(one.line_id) if one.line_id else None
+            if line is not None and not self.misquoted(one.quote, line):
                 lines[text] = line
         return lines
 

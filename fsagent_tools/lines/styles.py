@@ -15,14 +15,19 @@ _HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"
 _WORD = r"[a-zA-Z]{3}(?:\.[a-zA-Z]{3})*(?![\w.])"
 _BEFORE = r"\s*(?:\d+\s+)?[+`'\"]?\s*\[?\s*(?:LID:)?\s*"
 _BEHIND = r"(?:\]:?|\||:(?=\s|$)|[`'\"](?=\s|$)|(?=\s)|$)(.*)"
+_NAMED = re.compile(rf"{_BEFORE}([\w.]+){_BEHIND}", re.S)
 
 
 @dataclass(frozen=True)
 class Typed:
-    """An ID as a model typed it, and what it quoted of the text that begins there."""
+    """What a model typed for an ID, and what it quoted of the text that begins there.
 
-    line_id: str
+    line_id: the one that it stands for, None where it has not the shape of one.
+    """
+
+    name: str
     quote: str
+    line_id: str | None
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,6 @@ class Style:
     shape = "6 hex digits such as a3f2c1"
     quoted = False  # whether the first words of its line must follow an ID
     _typed = re.compile(rf"{_BEFORE}({_HEX}){_BEHIND}", re.S)
-    _named = re.compile(rf"{_BEFORE}([\w.]+){_BEHIND}", re.S)
     _echo = re.compile(r"[ +]?\[?(?:LID:)?([0-9a-f]{6})(?:\] ?|[| \t])")  # half a prefix, too
 
     @property
@@ -74,16 +78,14 @@ class Style:
         """`spelled`, of the IDs in one string."""
         return [self.spelled(line_id) for line_id in split_ids(ids)]
 
-    def parse(self, typed: object) -> Typed | None:
+    def parse(self, typed: str) -> Typed:
         """`a3f2c1`, `LID:a3f2c1`, `[LID:a3f2c1]`, also with text of the line behind it."""
-        match = self._typed.match(typed) if isinstance(typed, str) else None
-        line_id = self._read(match[1]) if match else None
-        return Typed(line_id, match[2].strip()) if match and line_id else None
-
-    def halves(self, typed: str) -> tuple[str, str]:
-        """What stands in the place of an ID in what was typed, and what was quoted behind it."""
-        match = self._named.match(typed)
-        return (match[1].lower(), match[2].strip()) if match else ("", "")
+        match, line_id = self._typed.match(typed), None
+        if match:
+            line_id = self._read(match[1])
+        elif not (match := _NAMED.match(typed)):
+            return Typed("", "", None)
+        return Typed(match[1].lower(), match[2].strip(), line_id)
 
     def strip_echo(self, line: str, known: IdSet) -> str | None:
         """`line` without a read prefix whose ID this file knows; None without such a prefix."""

@@ -17,7 +17,7 @@ AMP, TWO, BLANK = id_of("amp"), id_of("amp.bek"), "000080"
      "[LID:a3f2c1]  ", "[LID:a3f2c1"],
 )  # fmt: skip
 def test_an_id_is_understood_with_what_stands_around_it(typed):
-    assert TAG.parse(typed) == SHORT.parse(typed) == Typed("a3f2c1", "")
+    assert TAG.parse(typed) == SHORT.parse(typed) == Typed("a3f2c1", "", "a3f2c1")
 
 
 @pytest.mark.parametrize(
@@ -26,16 +26,16 @@ def test_an_id_is_understood_with_what_stands_around_it(typed):
      "[LID:a3f2c1]:def f():", "LID:a3f2c1 def f():"],
 )  # fmt: skip
 def test_what_is_quoted_behind_an_id_is_kept(typed):
-    assert TAG.parse(typed) == Typed("a3f2c1", "def f():")
+    assert TAG.parse(typed) == Typed("a3f2c1", "def f():", "a3f2c1")
 
 
 @pytest.mark.parametrize(
     "typed",
-    ["", "42", "a3f2c", "a3f2c1d", "g3f2c1", "line a3f2c1", "[LID:]", None, 5, ["a3f2c1"],
+    ["", "42", "a3f2c", "a3f2c1d", "g3f2c1", "line a3f2c1", "[LID:]",
      "a3 f2c1", "０３f2c1", "amp"],
 )  # fmt: skip
 def test_what_is_no_id_is_none(typed):
-    assert TAG.parse(typed) is None
+    assert TAG.parse(typed).line_id is None
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,13 @@ def test_what_is_no_id_is_none(typed):
      ("amp .x()", AMP, ".x()"), ("amp | a | b |", AMP, "| a | b |")],
 )  # fmt: skip
 def test_a_word_is_understood_with_the_line_behind_it(typed, line_id, quote):
-    assert WORDS.parse(typed) == Typed(line_id, quote)
+    parsed = WORDS.parse(typed)
+    assert (parsed.line_id, parsed.quote) == (line_id, quote)
 
 
-@pytest.mark.parametrize("typed", ["", "am", "ampx", "amp_x", "a3f2c1", "amp.", "amp.x", "1", None])
+@pytest.mark.parametrize("typed", ["", "am", "ampx", "amp_x", "a3f2c1", "amp.", "amp.x", "1"])
 def test_what_is_no_word_of_the_list_is_none(typed):
-    assert WORDS.parse(typed) is None
+    assert WORDS.parse(typed).line_id is None
 
 
 @pytest.mark.parametrize(
@@ -62,8 +63,9 @@ def test_a_style_shows_lines_and_labels(style, line_id, line, label):
     shown = STYLES[style]
     assert shown.lines(line_id, b"x") == shown.line(shown.spelled(line_id), "x") == line
     assert shown.label(shown.spelled(line_id)) == label
-    assert shown.parse(line) == Typed(line_id, "x")
-    assert shown.parse(label) == Typed(line_id, "")
+    name = shown.spelled(line_id)
+    assert shown.parse(line) == Typed(name, "x", line_id)
+    assert shown.parse(label) == Typed(name, "", line_id)
 
 
 def test_a_blank_line_carries_no_word():
