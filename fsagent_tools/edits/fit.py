@@ -66,7 +66,8 @@ def fit(context: Context, hunk: Hunk, line: int) -> Fitted:
     depth, sent = indentation(old), indentation(new)
     if not old or not new or depth == sent:
         return Fitted(hunk)
-    flat = not inserted and _is_flat(hunk.new, depth)
+    _, *later = filter(bytes.strip, hunk.new)
+    flat = not inserted and not sent and _go_on(new, later, depth)
     alone = first_alone(hunk.new, sent, depth)
     there = alone if flat else moved(hunk.new, sent, depth)
     if there is None or [*there] == beside or _has_no_depth(name, old, new):
@@ -133,9 +134,11 @@ def quoted_readings(
     alone = reading(first_alone(new, was, now), f"first line {shift(was, now)}")
     later = [line for line in new if line.strip()][1:]
     right = whole or alone * (not later)
-    if _first_is_off(new[0], later, filled, depth):
+    others = [quote == file for quote, file in filled[1:]]
+    flat = len(was) < len(now) and _go_on(new[0], later, depth)
+    if all(others) if others else flat:  # the first line alone is off
         right = [sent] if head else alone
-    elif filled[1:] and not all(
+    elif others and not all(
         moved([quote + b"."], was, now) == (file + b".",) for quote, file in pairs
     ):
         right = reading(_like_there(old, new, there), LIKE_THERE)
@@ -147,17 +150,6 @@ def quoted_readings(
 
 def _reading(kept: Mapping[int, bytes], lines: Sequence[bytes] | None, how: str) -> list[Reading]:
     return [Reading(tuple(kept.get(n, x) for n, x in enumerate(lines)), how)] if lines else []
-
-
-def _first_is_off(
-    first: bytes, later: Sequence[bytes], filled: Sequence[tuple[bytes, bytes]], depth: bytes
-) -> bool:
-    """Whether the first line alone is not where it is to be, with those behind it."""
-    if len(filled) > 1:
-        return all(quote == file for quote, file in filled[1:])
-    if not later or not all(line.startswith(depth) for line in later):
-        return False
-    return not _OPENS.match(first) or indentation(later[0]) != depth
 
 
 def _like_there(
@@ -217,12 +209,11 @@ def _kept(old: Sequence[bytes], new: Sequence[bytes], there: Sequence[bytes]) ->
     return {y: there[x] for y, x in enumerate(matched) if 0 <= x < len(stays) and stays[x]}
 
 
-def _is_flat(lines: Sequence[bytes], old: bytes) -> bool:
-    """Whether the first line begins at the margin, and the others where they would at its place."""
-    first, *rest = [line for line in lines if line.strip()]
-    if not old or not rest or indentation(first) or not all(line.startswith(old) for line in rest):
+def _go_on(first: bytes, later: Sequence[bytes], depth: bytes) -> bool:
+    """Whether lines stand where they would if the first one had this depth."""
+    if not later or not all(line.startswith(depth) for line in later):
         return False
-    return not _OPENS.match(first) or indentation(rest[0]) != old
+    return not _OPENS.match(first) or indentation(later[0]) != depth
 
 
 def _has_no_depth(name: str, *lines: bytes) -> bool:

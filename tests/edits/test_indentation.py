@@ -90,6 +90,8 @@ def test_new_text_that_has_the_files_indentation_already_keeps_it(text, old, new
          "class A:\n    def f():\n        c()\n        d()\n", "re-indented by 4 columns"),
         ("    one()\n    two()\n", "   one()\n   two()", "   one()\n   three()",
          "    one()\n    three()\n", "re-indented by 1 column"),
+        ("    alpha = 1\n", "        alpha = 1", "        alpha = 2\n        y = 2",
+         "    alpha = 2\n    y = 2\n", "re-indented by 4 columns"),
         ("one()\ntwo()\n", "    one()\n    two()", "    one()\n    three()",
          "one()\nthree()\n", "re-indented by 4 columns"),
         ("    x = f(one,\n            two)\n    y\n",
