@@ -32,7 +32,6 @@ from fsagent_tools.session.planned import (
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import encoded
 
-_SUGGESTIONS = 3  # similar places that a miss names
 _MORE = "Give more of the lines around it, or before it '@@ ' and the function it is in."
 
 
@@ -184,4 +183,4 @@ def _sought(evidence: Evidence, text: bytes, old: str, new: str, among: Choice) 
     check = patience(LOOKING, "Looking for the lines")
     seek = partial(find, text, old, new, evidence=evidence._replace(check=check, among=among))
     again = patience(2 * LOOKING, "Looking for similar lines")
-    return find_or_tell(seek, text, old, Telling(partial(lines_as_are, text), _SUGGESTIONS, again))
+    return find_or_tell(seek, text, old, Telling(partial(lines_as_are, text), again))

@@ -12,7 +12,7 @@ from fsagent_tools.call import patience
 from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence, Occurrences
-from fsagent_tools.edits.telling import Telling, find_or_tell
+from fsagent_tools.edits.telling import PLACES_NAMED, Telling, find_or_tell
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
@@ -22,7 +22,6 @@ from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK, encoded
 
 _FURTHER = ("file_path", "old_string", "new_string")
-_SUGGESTIONS = 3  # similar places that a miss names
 
 
 class EditParams(Params):
@@ -43,7 +42,7 @@ class EditParams(Params):
     )
     typos_only: bool = Field(True, description="Similar lines may differ in misspelt words only.")
     max_suggestions: int = Field(
-        _SUGGESTIONS, ge=0, description="Similar places named when there is no match."
+        PLACES_NAMED, ge=0, description="Similar places named when there is no match."
     )
     insert_at_line: int | None = Field(
         None, ge=1, description="Insert new_string before this line (from 1) instead."
@@ -147,4 +146,4 @@ def _telling(edit: Edit, p: EditParams) -> Telling:
         return show(first - 1, last)
 
     check = patience(2 * LOOKING, "Looking for similar text")
-    return Telling(lines, p.max_suggestions, check, ids if p.marks == "ids" else None)
+    return Telling(lines, check, p.max_suggestions, ids if p.marks == "ids" else None)

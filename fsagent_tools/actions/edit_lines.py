@@ -1,7 +1,7 @@
 """Edit a file by line ID."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Annotated, Any
@@ -129,33 +129,26 @@ def from_json(value: Any) -> Any:
         raise ValueError(f"not valid JSON: {error}; send the list itself, not as text") from None
 
 
-_ID = {"type": "string"}
-_SHOWN = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "properties": {
-            "line_id": _ID,
-            **dict.fromkeys(RANGE, _ID),
-            **dict.fromkeys(BESIDE, _ID),
-            "new_content": _ID,
-        },
-        "required": ["new_content"],
-    },
-}
+_TEXT = {"type": "string"}
+
+
+def _list_of(names: Iterable[str], **more: Any) -> WithJsonSchema:
+    """The schema of a list of changes, of which a model is shown these parts."""
+    item = {"type": "object", "properties": dict.fromkeys(names, _TEXT), **more}
+    return WithJsonSchema({"type": "array", "items": item})
+
+
+_SHOWN = ("line_id", *RANGE, *BESIDE, "new_content")
 Changes = Annotated[
-    list[ChangeParam],
-    BeforeValidator(changes_of),
-    WithJsonSchema(_SHOWN),
+    list[ChangeParam], BeforeValidator(changes_of), _list_of(_SHOWN, required=["new_content"])
 ]
 
 
 _WORDED = ("line_id", *RANGE_ENDS, *BESIDE, "old", "new_content", "from_file", "file_path")
-_IN_WORDS = {"type": "object", "properties": dict.fromkeys(_WORDED, _ID)}
 WordedChanges = Annotated[  # where an ID is a word, and with all that a change can say
     list[ChangeParam],
     BeforeValidator(changes_of),
-    WithJsonSchema({"type": "array", "items": _IN_WORDS}),
+    _list_of(_WORDED),
     Described(
         description='new_content: whole lines, "" deletes. It replaces line_id, or old in it, or '
         "line_id to end_line_id or up to end_before; after_line_id or before_line_id insert it. "

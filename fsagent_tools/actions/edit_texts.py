@@ -23,7 +23,6 @@ from fsagent_tools.session.review import LINT, Lint
 
 _MORE = "Quote more of the lines around it."
 _MOST = 1000  # edits of one call
-_SUGGESTIONS = 3  # similar places that a miss names
 
 
 class TextEdit(BaseModel):
@@ -96,7 +95,7 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
         crlf = 0 < text.count(b"\n") == text.count(b"\r\n")
         for number, one in enumerate(p.edits, 1):
             seek = partial(find, text, one.old_string, one.new_string, evidence=evidence)
-            telling = Telling(partial(lines_as_are, text), _SUGGESTIONS, check)
+            telling = Telling(partial(lines_as_are, text), check)
             try:
                 found = find_or_tell(seek, text, one.old_string, telling)
             except ToolError as error:

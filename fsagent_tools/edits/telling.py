@@ -18,6 +18,7 @@ READ_PREFIX = re.compile(
 TOLD = 8  # bytes of new text that are too few to say that it is already there
 DEFAULT = "Read the file again and quote the text exactly as it stands there."
 _SPOKEN = {"`old_string`": "the quoted text", "`new_string`": "the new text"}
+PLACES_NAMED = 3  # similar places that a miss names
 _WHOLE, _OTHERS = 40, 4  # lines shown of the most similar place, and of others
 _LINES = 30  # that are named in all, of several places
 _BESIDE = 6  # on either side of one of them
@@ -112,8 +113,8 @@ class Telling(NamedTuple):
     """
 
     lines: Callable[[int, int], str]
-    most: int
     check: Check
+    most: int = PLACES_NAMED
     ids: Callable[[int, int], Sequence[str]] | None = None
 
 
