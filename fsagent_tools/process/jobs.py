@@ -13,7 +13,6 @@ from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.process.running import Running
 from fsagent_tools.process.script import Command
-from fsagent_tools.process.started import Pipes
 from fsagent_tools.process.temporary import PrivateDirectory
 from fsagent_tools.replies import Completed
 from fsagent_tools.runtime.forked import owned
@@ -25,15 +24,12 @@ _ENDED = 100  # ended jobs that are still known
 
 
 class Job:
-    """A command that a thread of its own reads; every method may be called from any thread.
+    """A command that a thread of its own reads; every method may be called from any thread."""
 
-    stdin: a descriptor on which it reads what `write` gives it.
-    """
-
-    def __init__(self, name: str, script: str, running: Running, stdin: int | None = None) -> None:
+    def __init__(self, name: str, script: str, running: Running) -> None:
         self.name, self.script = name, script
         self._running = running
-        self._stdin = stdin
+        self._stdin = running.stdin
         self._writing = threading.Lock()
         self._stop = threading.Event()
         self._done = threading.Event()
@@ -172,18 +168,14 @@ class Jobs:
 
     def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background, with input. Raises `CommandFailed`."""
-        with Pipes() as pipes:
-            ours = pipes.writing()
-            os.set_blocking(ours, False)
-            running = Running(command, launcher, stdin=pipes.theirs[0])
-        return self.adopt(command.script, running, ours)
+        return self.adopt(command.script, Running(command, launcher, has_input=True))
 
-    def adopt(self, script: str, running: Running, stdin: int | None = None) -> Job:
+    def adopt(self, script: str, running: Running) -> Job:
         """What already runs becomes a job."""
         with self._lock:
             self._started += 1
             name = str(self._started)
-            job = self._jobs[name] = Job(name, script, running, stdin)
+            job = self._jobs[name] = Job(name, script, running)
             for old in [job for job in self._jobs.values() if not job.running][:-_ENDED]:
                 del self._jobs[old.name]
             return job

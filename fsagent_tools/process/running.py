@@ -1,5 +1,6 @@
 """One command from its start to the end of its last process: bounded in time and output."""
 
+import os
 import select
 import signal
 import time
@@ -26,7 +27,8 @@ _UNENDED = "processes that the kernel could not end yet"
 class Running:
     """A program whose output is read by `turn`. Not thread-safe but for `so_far`.
 
-    started: when, in seconds since 1970.
+    started: when, in seconds since 1970. stdin: where its input is written, without
+    waiting; whoever does that closes it.
     """
 
     def __init__(
@@ -34,9 +36,10 @@ class Running:
         command: Command,
         launcher: Launcher,
         emit: Callable[[str], None] | None = None,
-        stdin: int | None = None,
+        *,
+        has_input: bool = False,
     ) -> None:
-        """Start it. stdin: a descriptor to read, default nothing. Raises `CommandFailed`."""
+        """Start it. has_input: it reads what is written to `stdin`. Raises `CommandFailed`."""
         self.command = command
         self.timed_out = False
         self.started = time.time()
@@ -50,40 +53,42 @@ class Running:
             separate=command.separate,
             redact=command.redact,
         )
+        self.stdin: int | None = None
         self._poll = select.poll()
         self._after = command.watch() if command.watch else None
         self._judged = command.judge() if command.judge else None
         try:
-            self._start(launcher, stdin)
+            self._start(launcher, has_input)
         except BaseException:
             self._look_after()
             raise
 
-    def _start(self, launcher: Launcher, stdin: int | None) -> None:
+    def _start(self, launcher: Launcher, has_input: bool) -> None:
         with launcher.starts, Pipes() as pipes:
-            self._open(pipes)
+            outputs = self._open(pipes, has_input)
             try:
                 self._launch = self.command.launch()
-                nothing, output, errors = pipes.streams
-                streams = nothing if stdin is None else stdin, output, errors
-                self._child, self._level = launcher.start(self._launch, streams)
+                self._child, self._level = launcher.start(self._launch, pipes.streams)
             except BaseException:
                 self._bell.close()
                 raise
-        self.streams.begin(pipes.ours)
+        self.streams.begin(outputs)
         self._child_fd, self._bell_fd = self._child.fileno(), self._bell.fileno()
-        for fd in (*pipes.ours, self._child_fd, self._bell_fd):
+        for fd in (*outputs, self._child_fd, self._bell_fd):
             if fd >= 0:
                 self._poll.register(fd, select.POLLIN)
 
-    def _open(self, pipes: Pipes) -> None:
-        """Ends of a pipe or two, an empty input, and what wakes who waits."""
+    def _open(self, pipes: Pipes, has_input: bool) -> list[int]:
+        """What wakes who waits, and the streams; returns our ends of what is written."""
         try:
-            pipes.nothing()
-            pipes.reading()
-            if self.command.separate:
-                pipes.reading()
+            if has_input:
+                self.stdin = pipes.writing()
+                os.set_blocking(self.stdin, False)
+            else:
+                pipes.nothing()
+            outputs = [pipes.reading() for _ in range(2 if self.command.separate else 1)]
             self._bell = Bell()
+            return outputs
         except OSError as error:
             raise CommandFailed(
                 f"The command could not be started: {error.strerror}.",

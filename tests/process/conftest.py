@@ -33,6 +33,6 @@ def _shell(tmp_path, namespaces):
             pytest.skip("this system allows no namespaces here")
         return done
 
-    start.close = starter.close
+    start.close, start.launcher = starter.close, starter
     yield start
     starter.close()

@@ -8,6 +8,9 @@ import pytest
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process import launcher
+from fsagent_tools.process.environment import environment
+from fsagent_tools.process.jobs import Jobs
+from fsagent_tools.process.script import Command
 from tests.conftest import PATIENCE
 
 ENOUGH = 16  # for one command
@@ -49,6 +52,24 @@ def test_a_command_without_descriptors_is_refused_and_takes_none(sh, descriptors
         before = now
     assert 0 < refused < ENOUGH
     assert sh("echo hi").output == "hi\n"
+
+
+def test_a_job_without_descriptors_is_refused(sh, descriptors):
+    launcher, jobs = sh.launcher, Jobs()
+    command = Command("cat", "/", environment((), "/"))
+    jobs.start(command, launcher).kill()
+    refused = 0
+    for number in range(ENOUGH):
+        descriptors(number)
+        try:
+            job = jobs.start(command, launcher)
+        except CommandFailed as error:
+            assert "Too many open files" in str(error)  # noqa: PT017
+            refused += 1
+        else:
+            job.kill()
+        descriptors(ENOUGH)
+    assert 0 < refused < ENOUGH
 
 
 def test_few_commands_start_at_the_same_time(sh, monkeypatch):

@@ -163,13 +163,11 @@ def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, kept_by, 
     here, launcher = str(tmp_path), kept_by(FEW_PROCESSES)
     profile = Profile((here,)) if confined else UNCONFINED
     waits = Command("cat; echo on", here, environment((), here), profile)
-    theirs, ours = os.pipe()
-    going = Running(waits, launcher, stdin=theirs)
-    os.close(theirs)
+    going = Running(waits, launcher, has_input=True)
     for _ in range(2):
         with pytest.raises(CommandFailed, match="no process is left"):
             run(Command("true", here, environment((), here), profile), PATIENCE, launcher)
-    os.close(ours)
+    os.close(going.stdin)
     while not going.exited:
         going.turn(1)
     going.finish()
