@@ -68,11 +68,10 @@ class Alone:
                 self._child.terminate()
 
     def wait(self) -> int:
-        """Its exit code, 128 + N after signal N."""
+        """Its exit code, 128 without one."""
         while not self._child.exited:
             self._child.hear()
-        code = self._child.exit_code
-        return 128 if code is None else code if code >= 0 else 128 - code
+        return 128 if self._child.exit_code is None else self._child.exit_code
 
 
 class _Kept:

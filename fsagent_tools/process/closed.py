@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from fsagent_tools.policy import Policy
@@ -63,7 +64,8 @@ class Survey:
         self._known: dict[str, _Directory] = {}
         self._own, self._judges = own_state(state), bool({*policy.write_denied} & {*RUN_BY_OTHERS})
         self._others = (*policy.denied_places, *self._own)
-        self._apart: dict[str, tuple[tuple[int, int], bool]] = {}
+        needed = map(os.path.realpath, (self.root or "/", tempfile.gettempdir()))
+        self._above = {str(each) for path in needed for each in (path, *Path(path).parents)}
 
     def look(self) -> Closed:
         """What there is now."""
@@ -89,17 +91,7 @@ class Survey:
 
     def _is_apart(self, path: str) -> bool:
         """Whether it is there, and holds neither the root nor what is temporary."""
-        try:
-            status = os.stat(path)
-        except OSError:
-            return False
-        place = status.st_dev, status.st_ino
-        known, apart = self._apart.get(path, (None, False))
-        if known != place:
-            real, needed = os.path.realpath(path), (self.root, tempfile.gettempdir())
-            apart = not any(f"{n}/".startswith(f"{real}/") for n in needed)
-            self._apart[path] = place, apart
-        return apart
+        return os.path.exists(path) and os.path.realpath(path) not in self._above
 
     def _walk(self) -> Iterator[tuple[str, _How]]:
         known, ahead = dict[str, _Directory](), [self.root]

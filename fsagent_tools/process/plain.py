@@ -87,7 +87,7 @@ class InGroup(Started):
         ended = os.waitid(os.P_PID, self._group.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if ended is not None:
             signalled = ended.si_code != os.CLD_EXITED
-            self.exit_code = -ended.si_status if signalled else ended.si_status
+            self.exit_code = ended.si_status + (128 if signalled else 0)
             self.gone = True
 
     def terminate(self) -> None:

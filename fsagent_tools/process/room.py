@@ -129,7 +129,8 @@ class InRoom(Started):
         kind, *rest = marshal.loads(data)
         if kind == "exited":
             status, self.is_alone, self._clean, self.tried = rest
-            self.exit_code = os.waitstatus_to_exitcode(status)
+            code = os.waitstatus_to_exitcode(status)
+            self.exit_code = code if code >= 0 else 128 - code
         elif kind == "left":
             self.left = rest[0]
 

@@ -192,7 +192,7 @@ class Running:
         code = self._child.exit_code
         if code is None and self._ended is not None and not self._found.get("survivors"):
             return 128 + signal.SIGKILL  # ended with its first process, which then tells nothing
-        return 128 - code if code is not None and code < 0 else code
+        return code
 
 
 def run(

@@ -9,7 +9,7 @@ from fsagent_tools.sandbox.connections import NOWHERE
 class Started:
     """What is known of it.
 
-    exit_code: minus a signal's number, as `subprocess` has it; None while it runs. left: names of
+    exit_code: 128 + N after signal N, as a shell has it; None while it runs. left: names of
     processes that it left behind. gone: nothing more is to be heard. is_alone: it ended and left
     nothing. tried: how far something tried to get beyond a private network.
     """

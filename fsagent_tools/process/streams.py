@@ -5,7 +5,6 @@ import os
 import re
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from fsagent_tools.process.output import CHUNK, Output, Screen, share
@@ -44,7 +43,8 @@ class Streams:
         self.emit = emit
         self.written = self.consumed = 0  # bytes so far, and how many of them were consumed
         self._limit = limit
-        self._redacted = _pattern(redact) if redact else None
+        either = b"|".join(b"(?:%b)" % rule.encode() for rule in redact)
+        self._redacted = re.compile(either) if redact else None
         self._lock = threading.Lock()
         self._both = Output(limit, folder)
         self._outputs = (Output(limit), Output(limit)) if separate else (self._both,)
@@ -119,8 +119,3 @@ class Streams:
                 for stream in (*apart, self._both):
                     stream.clear()
         return Spoken(output, stderr, both, truncated, whole)
-
-
-@cache
-def _pattern(rules: tuple[str, ...]) -> re.Pattern[bytes]:
-    return re.compile(b"|".join(b"(?:%b)" % rule.encode() for rule in rules))

@@ -223,12 +223,8 @@ class First:
                 processes.send(pid, number)
 
     def _others(self) -> list[int]:
-        """All processes but this one, ended ones that nobody waited for left out."""
-        if self.alone:
-            pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
-            found = {pid: processes.state_of(pid) for pid in pids}
-        else:
-            found = processes.descendants(os.getpid())
+        """All that it has to end, ended ones that nobody waited for left out."""
+        found = processes.descendants(os.getpid())
         return [pid for pid, state in found.items() if state not in "ZX"]
 
     def _tell(self, message: tuple[Any, ...]) -> None:

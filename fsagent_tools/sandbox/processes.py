@@ -73,11 +73,6 @@ def _stat(pid: int) -> str:
         return "(gone) X 0"
 
 
-def state_of(pid: int) -> str:
-    """Its letter in /proc; X for one that is gone."""
-    return _stat(pid).rpartition(") ")[2][0]
-
-
 def name_of(pid: int) -> str:
     """What the process calls itself."""
     text = _stat(pid)

@@ -13,8 +13,7 @@ SLOW_KEEPER = f"""
 import _socket, sys, time
 sys.path.insert(0, {str(REPO)!r})
 from fsagent_tools.sandbox import processes
-state_of, descendants = processes.state_of, processes.descendants
-processes.state_of = lambda pid: time.sleep(0.05) or state_of(pid)
+descendants = processes.descendants
 processes.descendants = lambda pid: time.sleep(3) or descendants(pid)
 from fsagent_tools.process.keeper import Tending
 Tending(_socket.socket(fileno=int(sys.argv[1]))).run()
