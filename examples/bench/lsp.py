@@ -23,7 +23,7 @@ from fsagent_tools.lsp.choice import choose
 from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.languages import languages
 from fsagent_tools.lsp.server import PULL, Server
-from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.launcher import Launcher, View
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.types import Entry
 
@@ -116,7 +116,7 @@ class Bare:
     def __init__(self, case: Case, file: Path, own: str) -> None:
         programs = Programs((str(file.parent),))
         (plan,) = choose(file, file.parent, languages({}), programs, case.server)
-        self._launcher = Launcher((own,))
+        self._launcher = Launcher(View((own,)))
         self._server = Server(
             Child(launch(plan, programs, own, ()), self._launcher), file.parent, plan.spec
         )

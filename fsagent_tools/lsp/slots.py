@@ -6,7 +6,7 @@ from threading import Event, Lock
 
 from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.server import Server
-from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.launcher import Launcher, View
 from fsagent_tools.process.temporary import PrivateDirectory
 
 _GRACE = 0.3  # seconds a server gets to leave by itself
@@ -32,7 +32,7 @@ class Own:
 
     def __init__(self) -> None:
         self.place = PrivateDirectory("fsagent-servers-")
-        self.launcher = Launcher((self.place.path,))
+        self.launcher = Launcher(View((self.place.path,)))
 
 
 def watch_over(slot: Slot, server: Server, answer: Finding | None) -> None:

@@ -17,7 +17,7 @@ from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.media.warm import Readers
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.launcher import Launch, Launcher
+from fsagent_tools.process.launcher import Launch, Launcher, View
 from fsagent_tools.process.reader import libraries
 from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.shadows import is_written
@@ -116,4 +116,4 @@ def _launch(module: str) -> Launch:
 @cache
 def _readers(module: str) -> Readers:
     """Those of all workspaces: what they start knows nothing of any, and ends soon after use."""
-    return Readers(Launcher(unused=child.WARM), partial(_launch, module))
+    return Readers(Launcher(View(unused=child.WARM)), partial(_launch, module))

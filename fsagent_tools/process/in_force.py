@@ -6,7 +6,6 @@ from functools import cache
 
 from fsagent_tools.policy import Limits, Policy
 from fsagent_tools.process import launcher
-from fsagent_tools.process.kept import View
 from fsagent_tools.sandbox.profile import Profile
 
 _REFUSALS = {  # of namespaces: of a container's filter, or a setting
@@ -24,7 +23,7 @@ def in_force(policy: Policy) -> tuple[str, str]:
     profile = Profile((), network=policy.process.network)
     means = launcher.Enforcing.of(profile)
     sure = means.words or (means.abi and not _is_doubtful())
-    view = View(namespaces=bool(sure) or has_namespaces())
+    view = launcher.View(namespaces=bool(sure) or has_namespaces())
     terms, level = launcher.terms_for(profile, Limits(), view, means)
     return level, terms["profile"]["sockets"]
 

@@ -17,10 +17,12 @@ _FREE = 2  # rooms that wait for their next program
 
 @dataclass(frozen=True)
 class View:
-    """What all programs of one keeper share. writable: absolute paths that may change. unused:
-    seconds without a program after which it ends. temporary: a directory that goes with the host,
-    however that ends, and is on /tmp and /var/tmp, too; "" for none. shown: what else
-    there is in these two. standing: see `standing.py`.
+    """What all programs of one keeper share.
+
+    writable: absolute paths that may change. processes: how many there may be at the same time, in
+    all. unused: seconds without a program after which it ends. temporary: a directory that goes
+    with the host, however that ends, and is on /tmp and /var/tmp, too; "" for none. shown: what
+    else there is in these two. standing: a file of `Standing`, which is asked after a killed host.
     """
 
     writable: tuple[str, ...] = ()

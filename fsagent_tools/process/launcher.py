@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, Self
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.kept import Keeper, View
+from fsagent_tools.process.kept import Keeper
+from fsagent_tools.process.kept import View as View
 from fsagent_tools.process.plain import InGroup, has_loopback
 from fsagent_tools.process.room import InRoom, KeeperGone, Terms
 from fsagent_tools.records import dataclass
@@ -48,37 +49,17 @@ class Launch:
 class Launcher:
     """Starts the programs of one workspace. Any method may be called from any thread.
 
-    writable, network: what the policy gives at most, and so what its keeper's view is made of.
-    shown: what programs may see of /tmp and /var/tmp besides, which are private with `temporary`.
-    processes: how many there may be at the same time, in all; None: as many as outside.
-    unused: seconds without a program after which its keeper ends.
-    temporary: a directory that is removed when this process ends without having done so. standing:
-    a file of `Standing`, which is asked then.
-    starts: bounds how many start at the same time, which takes more descriptors than to run.
-    `close` ends all that was started; a later use begins afresh.
+    view: what the policy gives at most, in namespaces where there are some. starts: bounds how many
+    start at the same time, which takes more descriptors than to run. `close` ends all that was
+    started; a later use begins afresh.
     """
 
-    def __init__(  # noqa: PLR0913
-        self,
-        writable: Sequence[str] = (),
-        shown: Sequence[str] = (),
-        *,
-        network: bool = False,
-        processes: int | None = None,
-        unused: float = View.unused,
-        temporary: str = "",
-        standing: str = "",
-    ) -> None:
-        self.writable = tuple(map(os.path.realpath, writable))
-        self._plain = View(unused=unused, temporary=temporary, standing=standing)
-        self._confined = replace(
-            self._plain,
-            writable=self.writable,
-            shown=tuple(map(os.path.realpath, shown)),
-            network=network,
-            namespaces=True,
-            processes=processes or View.processes,
-        )
+    def __init__(self, view: View | None = None) -> None:
+        view = view or View()
+        self.writable = tuple(map(os.path.realpath, view.writable))
+        shown = tuple(map(os.path.realpath, view.shown))
+        self._confined = replace(view, writable=self.writable, shown=shown, namespaces=True)
+        self._plain = replace(view, writable=(), shown=(), network=False, processes=View.processes)
         self.starts = threading.BoundedSemaphore(_AT_ONCE)
         self._lock = threading.Lock()
         self._keepers: dict[View, Keeper | None] = {}

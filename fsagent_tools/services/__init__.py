@@ -134,13 +134,16 @@ class Services:
         shown = map(
             os.path.expanduser, (*self._policy.opened, *places, sys.prefix, sys.base_prefix)
         )
+        view = lazy.launcher.View
         return lazy.launcher.Launcher(
-            (temp_dir, str(self.root), *process.opened, *filter(None, [self.caches])),
-            tuple(path for path in shown if path.strip("/")),
-            network=process.network,
-            processes=most if isinstance(most, int) else None,
-            temporary=temp_dir,
-            standing=self._judge.standing_file,
+            view(
+                (temp_dir, str(self.root), *process.opened, *filter(None, [self.caches])),
+                tuple(path for path in shown if path.strip("/")),
+                network=process.network,
+                temporary=temp_dir,
+                processes=most or view.processes,
+                standing=self._judge.standing_file,
+            )
         )
 
     @once

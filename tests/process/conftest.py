@@ -1,7 +1,7 @@
 import pytest
 
 from fsagent_tools.process.environment import environment
-from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.launcher import Launcher, View
 from fsagent_tools.process.running import run
 from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
@@ -24,7 +24,7 @@ def bare_sh(tmp_path, lacking):
 def _shell(tmp_path, namespaces):
     here = str(tmp_path)
     profile = Profile((here,)) if namespaces else UNCONFINED
-    starter = Launcher((here,))
+    starter = Launcher(View((here,)))
 
     def start(script, timeout=PATIENCE, **settings):
         command = Command(script, here, environment((), here), profile, **settings)

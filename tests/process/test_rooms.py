@@ -12,7 +12,7 @@ from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits
 from fsagent_tools.process import kept, room, running
 from fsagent_tools.process.environment import environment
-from fsagent_tools.process.launcher import Launcher
+from fsagent_tools.process.launcher import Launcher, View
 from fsagent_tools.process.running import Running, run
 from fsagent_tools.process.script import Command
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
@@ -56,7 +56,7 @@ def test_a_rule_about_a_file_holds_from_the_command_on_after_it_came(tmp_path):
     here, config = str(tmp_path), tmp_path / "config"
     profile = Profile((here,), read_only=(str(config),))
     command = Command("echo x >> config", here, environment((), here), profile)
-    launcher = Launcher((here,))
+    launcher = Launcher(View((here,)))
     assert run(command, PATIENCE, launcher).exit_code == 0
     new = tmp_path / "new"
     for _ in range(2):  # it came, it is replaced
@@ -92,7 +92,7 @@ def kept_by(tmp_path, monkeypatch):
     def make(text):
         (tmp_path / "keeper.py").write_text(text)
         monkeypatch.setattr(kept.keeper, "__file__", str(tmp_path / "keeper.py"))
-        launchers.append(Launcher((str(tmp_path),)))
+        launchers.append(Launcher(View((str(tmp_path),))))
         return launchers[-1]
 
     yield make
@@ -131,7 +131,7 @@ def test_who_was_stopped_before_it_tells_that_a_program_runs_is_told_to_go_on(
 @pytest.mark.parametrize("confined", [False, True])
 def test_a_program_that_stops_who_started_it_is_ended_as_any_other(tmp_path, lacking, confined):
     lacking("namespaces")
-    here, launcher = str(tmp_path), Launcher((str(tmp_path),))
+    here, launcher = str(tmp_path), Launcher(View((str(tmp_path),)))
     profile = Profile((here,)) if confined else UNCONFINED
     script = "kill -STOP $PPID; trap 'exit 3' TERM; touch ready; while :; do sleep 0.1; done"
     for seconds in DEADLINES:
@@ -177,7 +177,7 @@ def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, kept_by, 
 @pytest.mark.parametrize("busy", [BlockingIOError(errno.EAGAIN, "busy"), TimeoutError("busy")])
 def test_a_busy_machine_confines_no_command_less(tmp_path, monkeypatch, busy):
     here = str(tmp_path)
-    launcher = Launcher((here,))
+    launcher = Launcher(View((here,)))
     command = Command("true", here, environment((), here), Profile((here,)))
 
     def popen(*words, **how):
@@ -188,7 +188,7 @@ def test_a_busy_machine_confines_no_command_less(tmp_path, monkeypatch, busy):
         with pytest.raises(CommandFailed, match="busy") as refused:
             run(command, PATIENCE, launcher)
         assert "Try again" in refused.value.hint
-    other = Launcher((here,))
+    other = Launcher(View((here,)))
     assert run(command, PATIENCE, launcher).sandbox == run(command, PATIENCE, other).sandbox
     launcher.close()
     other.close()
