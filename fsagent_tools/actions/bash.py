@@ -96,12 +96,6 @@ class BashParams(Params):
         """A new session may begin without a command."""
         return {"command": _RESTARTED, **values} if values.get("restart") else values
 
-    @classmethod
-    def fits(cls, name: str, value: Any) -> bool:
-        if name == "command" and type(value) is str:
-            return value.isascii() and "\0" not in value and bool(value.strip())
-        return super().fits(name, value)
-
 
 @dataclass(frozen=True)
 class Ran(Completed):
