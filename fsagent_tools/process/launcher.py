@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 from fsagent_tools.errors import CommandFailed
@@ -188,6 +187,21 @@ class Enforcing(NamedTuple):
             return cls(wrappers.sandbox_exec(profile), "sandbox-exec", 0, filtered)
         return cls((), NONE, landlock.abi(), filtered)
 
+    def within(self, profile: Profile, view: View) -> Self:
+        """What of it is used there, and the level that it makes with what `view` has."""
+        if profile.only:
+            return self._replace(level="namespaces", abi=0, filtered=False)
+        if self.words or profile.writable is None:
+            return self
+        abi = 0 if view.namespaces and profile.namespaces else self.abi
+        parts = {
+            "namespaces": view.namespaces,
+            f"landlock-v{abi}": abi,
+            "seccomp": self.filtered,
+        }
+        level = "+".join(part for part, used in parts.items() if used) or NONE
+        return self._replace(level=level, abi=abi)
+
     def lack(self, profile: Profile, view: View) -> str:
         """What is not here of what `profile` requires, "" for nothing."""
         namespaces = view.namespaces
@@ -219,25 +233,16 @@ def _request(launch: Launch, view: View) -> tuple[Terms, dict[str, Any], str]:
     return terms, order, level
 
 
-@lru_cache(maxsize=64)
 def terms_for(profile: Profile, limits: Limits, view: View, means: Enforcing) -> tuple[Terms, str]:
     """A room for `profile`, and the level that it stands for. Raises `CommandFailed`."""
-    namespaces = view.namespaces
-    words, level, abi, filtered = means
-    alone = namespaces and not view.network
     if lacking := means.lack(profile, view):
         raise CommandFailed(
             f"The policy requires a sandbox, and this system lacks {lacking}; nothing was run.",
             hint="Use another tool, or ask the operator to change the process policy.",
         )
-    if namespaces and profile.namespaces:
-        abi = 0
-    if not words and profile.writable is not None:
-        parts = (namespaces and "namespaces", abi and f"landlock-v{abi}", filtered and "seccomp")
-        level = "+".join(str(part) for part in parts if part) or NONE
-    if profile.only:
-        level, abi, filtered, alone = "namespaces", 0, False, False
-    local = "private" if alone or words else "own" if filtered and has_loopback() else "closed"
+    words, level, abi, filtered = means.within(profile, view)
+    private = words or (view.namespaces and not view.network)
+    local = "private" if private else "own" if filtered and has_loopback() else "closed"
     shut = [path for path in view.writable if path not in (profile.writable or ())]
     terms = {
         "limits": limits.numbered(),

@@ -295,17 +295,14 @@ def test_the_description_is_that_of_the_level_in_force(root, monkeypatch, has):
         (launcher, "NAMESPACES", namespaces),
     ):
         monkeypatch.setattr(module, name, value)
-    remembering = (in_force.has_namespaces, launcher.terms_for)
-    for each in remembering:
-        each.cache_clear()
+    in_force.has_namespaces.cache_clear()
     for name in TOOLSETS:
         for tool in toolset(name).bind(Workspace(root)).values():
             if tool.entry.action.name == "bash" and not tool.entry.description:
                 said = tool.description
                 assert said[said.find("No network") if LEVELS[has] else len(said) :] == LEVELS[has]
                 assert said.count("Writes") == LEVELS[has].count("Writes"), name
-    for each in remembering:
-        each.cache_clear()
+    in_force.has_namespaces.cache_clear()
 
 
 def test_the_description_tells_what_the_policy_lets_a_command_do(root):
