@@ -95,16 +95,15 @@ def taken_over(
     for item in reversed(new):
         if had[item.key, item.value]:
             had[item.key, item.value] -= 1
-        elif item.key == _TREE and is_tree and is_tree(item.value or ""):
+        elif is_tree and item.key == _TREE and is_tree(item.value or ""):
             continue
-        elif not _runs_nothing(item, remotes) or (
-            _form(item.key) in _PLACES and is_built(item.value or "")
-        ):
+        elif not _runs_nothing(item, remotes, is_built):
             text = _without(text, item)
             names.append(item.key)
+    tree_may_go = is_tree is not None and _TREE not in names
     for item in old:
-        goes = _may_go(item) or (is_tree and item.key == _TREE not in names)
-        if had[item.key, item.value] and not goes:
+        may_go = tree_may_go if item.key == _TREE else _may_go(item)
+        if had[item.key, item.value] and not may_go:
             had[item.key, item.value] -= 1
             text += f"\n{_header(item.key)}\n\t{before[item.start : item.end].strip()}\n"
             names.append(item.key)
@@ -124,14 +123,14 @@ def _may_go(item: Setting) -> bool:
     return form in _TEXT | _ADDRESSES | _REMOTES or _CHOICE.fullmatch(form) is not None
 
 
-def _runs_nothing(item: Setting, remotes: set[str]) -> bool:
+def _runs_nothing(item: Setting, remotes: set[str], is_built: Callable[[str], bool]) -> bool:
     form, value = _form(item.key), item.value or ""
     if any(ord(letter) < 32 for letter in value):
         return False
     if form in _REMOTES:
         return value == "." or value in remotes
     if form in _ADDRESSES:
-        return not _RUNS.match(value)
+        return not (_RUNS.match(value) or (form in _PLACES and is_built(value)))
     return form in _TEXT or bool(_CHOICE.fullmatch(form) and _WORD.fullmatch(value))
 
 
