@@ -82,7 +82,9 @@ class Job:
         try:
             return os.write(stdin, data)
         except BlockingIOError:
-            select.select((), (stdin,), (), seconds)
+            poll = select.poll()
+            poll.register(stdin, select.POLLOUT)
+            poll.poll(1000 * seconds)
             return 0
         except BrokenPipeError:
             self.close_input()

@@ -5,17 +5,18 @@ it says counts only if it has the right hash.
 import hashlib
 import os
 import re
-import select
 import stat
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 
+from fsagent_tools.policy import Limits
 from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.reader import start_reader
-from fsagent_tools.runtime.descriptors import held
+from fsagent_tools.process.reader import limit, start_reader
+from fsagent_tools.sandbox.processes import readable
 
 _MOST_REFS, _MOST_COMMITS = 5_000, 3_000
 _NAME = re.compile(rb"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
@@ -141,10 +142,10 @@ class CheckedObjects:
         return found
 
     def _ask(self, words: Iterable[str], names: set[bytes]) -> bytes:
-        with held(os.memfd_create("names")) as fd:
-            os.write(fd, b"".join(name + b"\n" for name in sorted(names)))
-            os.lseek(fd, 0, os.SEEK_SET)
-            with start_reader((*self._command, *words), ("/",), None, fd) as process:
+        with tempfile.TemporaryFile() as file:
+            file.writelines(name + b"\n" for name in sorted(names))
+            file.seek(0)
+            with start_reader((*self._command, *words), ("/",), None, file.fileno()) as process:
                 try:
                     return _output_of(process)
                 finally:
@@ -153,13 +154,12 @@ class CheckedObjects:
 
 def _output_of(process: Group) -> bytes:
     """All that it writes, within bounds. Raises `ValueError` if that is not enough."""
-    import resource
-
-    with suppress(ProcessLookupError):
-        resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    out, output, until = process.stdout, bytearray(), time.monotonic() + _SECONDS
-    while out and select.select([out], (), (), max(0.0, until - time.monotonic()))[0]:
-        more = os.read(out.fileno(), 1 << 20)
+    assert process.stdout is not None
+    limit(process.pid, Limits(memory=_MEMORY, file_size=None, processes=None))
+    fd, output, until = process.stdout.fileno(), bytearray(), time.monotonic() + _SECONDS
+    wait = readable((fd,))
+    while wait(max(0.0, until - time.monotonic())):
+        more = os.read(fd, 1 << 20)
         if not more:
             return bytes(output)
         output += more

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from functools import cache, partial
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.plain import Group
 from fsagent_tools.runtime.aside import aside
-from fsagent_tools.sandbox import landlock, seccomp
+from fsagent_tools.sandbox import landlock, processes, seccomp
 
 SHARED_OBJECTS = (  # what programs are made of
     *("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store"),
@@ -92,8 +91,7 @@ def _run(
 ) -> tuple[bytes, bytes]:
     with start_reader(argv, readable, "/", subprocess.PIPE) as it:
         try:
-            if sys.platform.startswith("linux"):
-                _limit(it.pid, limits)
+            limit(it.pid, limits)
             return it.communicate(given, timeout=max(until - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
@@ -101,9 +99,12 @@ def _run(
             it.kill()
 
 
-def _limit(pid: int, limits: Limits) -> None:
+def limit(pid: int, limits: Limits) -> None:
+    """From now on a process has these; on Linux only."""
     import resource
 
+    if not sys.platform.startswith("linux"):
+        return
     for number, value in limits.numbered().items():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             resource.prlimit(pid, number, (value, value))
@@ -143,5 +144,5 @@ def tie_to_host() -> None:
     """
     if fd := os.environ.get(_LEASH):
         _tie(int(fd), os.getpgrp())
-        if select.select([int(fd)], [], [], 0)[0]:  # nothing is ever written: the pipe is broken
+        if processes.readable((int(fd),))(0):  # nothing is ever written: the pipe is broken
             os._exit(1)
