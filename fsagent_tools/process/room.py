@@ -3,7 +3,6 @@
 import contextlib
 import marshal
 import os
-import select
 import signal
 import socket
 import struct
@@ -12,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 from fsagent_tools.process.started import Started
+from fsagent_tools.sandbox import processes
 from fsagent_tools.sandbox.first import END, LONGEST, TERM
 
 Terms = Mapping[str, Any]
@@ -70,9 +70,8 @@ class Room:
 
     def _begun(self) -> tuple[Any, ...]:
         """What became of the program, which may end or stop the process that would tell."""
-        poll, until = select.poll(), time.monotonic() + ANSWER
-        poll.register(self.control, select.POLLIN)
-        while not (ready := poll.poll(1000 * _STOPPED)) and time.monotonic() < until:
+        wait, until = processes.readable((self.control.fileno(),)), time.monotonic() + ANSWER
+        while not (ready := wait(_STOPPED)) and time.monotonic() < until:
             self._signal(signal.SIGCONT)
         data = self.control.recv(MESSAGE) if ready else b""
         return marshal.loads(data) if data else ("started",)
@@ -153,9 +152,8 @@ class InRoom(Started):
 
     def wait_gone(self, seconds: float) -> bool:
         """Whether all its processes have ended, awaited for `seconds`."""
-        poll = select.poll()
-        poll.register(self._room.first if self._room.first >= 0 else self, select.POLLIN)
-        return bool(poll.poll(1000 * seconds))
+        fd = self._room.first if self._room.first >= 0 else self.fileno()
+        return bool(processes.readable((fd,))(max(0.0, seconds)))  # less would mean for ever
 
     def close(self) -> None:
         (self._free if self._clean else Room.close)(self._room)

@@ -174,6 +174,14 @@ def test_what_runs_goes_on_where_nothing_more_can_be_started(tmp_path, kept_by, 
     assert going.so_far().output == "on\n"
 
 
+def test_nothing_is_awaited_when_the_time_for_it_is_over(tmp_path):
+    here, launcher = str(tmp_path), Launcher(View((str(tmp_path),)))
+    sleeps = Running(Command("sleep 60", here, environment((), here)), launcher)
+    assert not sleeps._child.wait_gone(-1)
+    sleeps.finish()
+    launcher.close()
+
+
 @pytest.mark.parametrize("busy", [BlockingIOError(errno.EAGAIN, "busy"), TimeoutError("busy")])
 def test_a_busy_machine_confines_no_command_less(tmp_path, monkeypatch, busy):
     here = str(tmp_path)
