@@ -134,9 +134,11 @@ def test_no_temporary_directory_is_left_of_a_host_that_is_killed(tmp_path, level
 
 UNUSED = """
 import sys
+from dataclasses import replace
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.process import launcher
-launcher.Launcher.__init__.__kwdefaults__["unused"] = 0.1
+begin = launcher.Launcher.__init__
+launcher.Launcher.__init__ = lambda self, view: begin(self, replace(view, unused=0.1))
 launcher.NAMESPACES = sys.argv[1] == "namespaces"
 workspace = Workspace(sys.argv[2])
 tool = toolset("workspace").bind(workspace)["bash"]
