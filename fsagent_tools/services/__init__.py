@@ -134,17 +134,15 @@ class Services:
         shown = map(
             os.path.expanduser, (*self._policy.opened, *places, sys.prefix, sys.base_prefix)
         )
-        view = lazy.launcher.View
-        return lazy.launcher.Launcher(
-            view(
-                (temp_dir, str(self.root), *process.opened, *filter(None, [self.caches])),
-                tuple(path for path in shown if path.strip("/")),
-                network=process.network,
-                temporary=temp_dir,
-                processes=most or view.processes,
-                standing=self._judge.standing_file,
-            )
+        view = lazy.launcher.View(
+            (temp_dir, str(self.root), *process.opened, *filter(None, [self.caches])),
+            tuple(path for path in shown if path.strip("/")),
+            network=process.network,
+            temporary=temp_dir,
+            processes=most or lazy.launcher.View.processes,
+            standing=self._judge.standing_file,
         )
+        return lazy.launcher.Launcher(view)
 
     @once
     def caches(self) -> str:
