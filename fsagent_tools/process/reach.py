@@ -15,7 +15,7 @@ from functools import partial
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.reader import limit, start_reader
+from fsagent_tools.process.reader import limit_reader, start_reader
 from fsagent_tools.sandbox.processes import readable
 
 _MOST_REFS, _MOST_COMMITS = 5_000, 3_000
@@ -155,7 +155,7 @@ class CheckedObjects:
 def _output_of(process: Group) -> bytes:
     """All that it writes, within bounds. Raises `ValueError` if that is not enough."""
     assert process.stdout is not None
-    limit(process.pid, Limits(memory=_MEMORY, file_size=None, processes=None))
+    limit_reader(process.pid, Limits(memory=_MEMORY, file_size=None, processes=None))
     fd, output, until = process.stdout.fileno(), bytearray(), time.monotonic() + _SECONDS
     wait = readable((fd,))
     while wait(max(0.0, until - time.monotonic())):

@@ -91,7 +91,7 @@ def _run(
 ) -> tuple[bytes, bytes]:
     with start_reader(argv, readable, "/", subprocess.PIPE) as it:
         try:
-            limit(it.pid, limits)
+            limit_reader(it.pid, limits)
             return it.communicate(given, timeout=max(until - time.monotonic(), 0))
         except subprocess.TimeoutExpired:
             raise TimeoutError from None
@@ -99,7 +99,7 @@ def _run(
             it.kill()
 
 
-def limit(pid: int, limits: Limits) -> None:
+def limit_reader(pid: int, limits: Limits) -> None:
     """From now on a process has these; on Linux only."""
     import resource
 
