@@ -79,7 +79,7 @@ class Search:
                     todo, self.meanwhile = self.meanwhile, None
                     todo()
                 yield from parse_output(self._output(process), self.keep)
-                self._finish(process)
+                self._finish(process, program)
             finally:
                 process.end()
 
@@ -117,10 +117,14 @@ class Search:
         own = [self.where.cwd] if self.where.cwd else []
         return [*own, *(sys.path if program is None else [program])]
 
-    def _finish(self, process: Group | Alone) -> None:
+    def _finish(self, process: Group | Alone, program: str | None) -> None:
         assert process.stderr is not None
         complaint = process.stderr.read().decode("utf-8", "replace")
-        if process.wait() not in (0, 1):
+        status = process.wait()
+        if status == 1 and program is None:  # of ripgrep it means no match, of Python a crash
+            reason = complaint.strip().rpartition("\n")[2][:200]
+            raise CommandFailed(f"The search without ripgrep failed ({reason}).")
+        if status not in (0, 1):
             if complaint:
                 raise _refusal(complaint, self.query)
             self.unreadable = True

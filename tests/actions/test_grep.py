@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Policy, Tool, Workspace, toolset
+from fsagent_tools.search import ripgrep
 from fsagent_tools.types import Entry
 from tests.conftest import DEADLINES, children, eventually, no_new_descriptor, soon
 
@@ -456,3 +457,14 @@ def test_lines_around_count_once_in_what_an_answer_holds(tmp_path, search):
     out = search("need", path="b", context=9)
     assert len(out.text) < 60_000
     assert out.data["truncated"]
+
+
+def test_a_search_that_crashes_without_ripgrep_does_not_say_that_nothing_matched(
+    tmp_path, lacking, monkeypatch
+):
+    lacking("ripgrep")
+    monkeypatch.setattr(ripgrep, "_FALLBACK", "raise ValueError('too many files')")
+    put(tmp_path, a="needle\n")
+    out = toolset("workspace").bind(Workspace(tmp_path))["grep"].call({"pattern": "needle"})
+    assert out.code == "COMMAND_FAILED"
+    assert "The search without ripgrep failed (ValueError: too many files)." in out.text
