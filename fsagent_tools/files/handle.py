@@ -21,7 +21,6 @@ from fsagent_tools.files.open_file import (
     birth_ns,
     check_regular,
     kind_of,
-    wait_for_room,
 )
 from fsagent_tools.files.port import Handle, Making, Place, Status, Version, os_error
 from fsagent_tools.files.replace import AtomicWrite, noted, rename_new, sync_directory, temporary
@@ -159,12 +158,11 @@ class LocalHandle(Handle):
 
         try:
             sweep(self.fd)
-            wait_for_room(len(data))
             writing = AtomicWrite(self.slot, was, durable=durable, recorder=recorder)
             return Signature.of(writing.write(data, ready))
         finally:
             if old:
-                old.release()
+                old.close()
 
     def _replaced(self, expect: Version) -> LocalFile:
         try:

@@ -4,10 +4,9 @@ import errno
 import os
 import stat
 import struct
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
@@ -16,9 +15,6 @@ from fsagent_tools.files.port import Listed, os_error
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
 _LARGEST = 64 << 20  # bytes of one read
-SLOW_TO_FREE = 1 << 20  # bytes
-_PATIENCE = 1.0  # seconds that a write waits for another file's blocks
-_aside = threading.Lock()
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
 _BENEATH = DIRECTORY | os.O_NOFOLLOW
@@ -141,45 +137,6 @@ class LocalFile:
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
-
-    def release(self) -> None:
-        """Close a file that was just replaced, aside if it is large and has no name left.
-
-        The last close frees its blocks, and may have to wait until they are on the disk: several
-        milliseconds a megabyte. One such close at a time runs aside; a second one is made here.
-        """
-        fd, self.fd = self.fd, -1
-        held = _aside
-        frees = self.version.size >= SLOW_TO_FREE and not os.fstat(fd).st_nlink
-        if frees and held.acquire(blocking=False):
-            try:
-                return threading.Thread(target=_close_aside, args=(fd, held), daemon=True).start()
-            except RuntimeError:  # no more threads, or the interpreter is ending
-                held.release()
-        return os.close(fd)
-
-
-def _close_aside(fd: int, held: threading.Lock) -> None:
-    try:
-        with suppress(OSError):  # its content was replaced; nobody waits for it
-            os.close(fd)
-    finally:
-        held.release()
-
-
-def wait_for_room(size: int) -> None:
-    """Before `size` bytes are written: let a file that is being closed aside give up its blocks."""
-    if size >= SLOW_TO_FREE and _aside.acquire(timeout=_PATIENCE):
-        _aside.release()
-
-
-def _forget_aside() -> None:
-    """A forked child has no thread that would give the lock back."""
-    global _aside
-    _aside = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_aside)
 
 
 class LocalFolder:

@@ -5,17 +5,16 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 
 from fsagent_tools import call, errors
-from fsagent_tools.files import locks, open_file, replace
-from fsagent_tools.files.open_file import SLOW_TO_FREE, Signature
+from fsagent_tools.files import locks, replace
+from fsagent_tools.files.open_file import Signature
 from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 from fsagent_tools.runtime.descriptors import held
-from tests.conftest import PATIENCE, eventually, no_new_descriptor, soon
+from tests.conftest import PATIENCE, no_new_descriptor, soon
 
 
 def write(door, path, data):
@@ -43,103 +42,10 @@ def test_short_writes_are_completed(door, root, monkeypatch):
     assert (root / "a.txt").read_bytes() == b"0123456789abc"
 
 
-def test_a_large_replaced_file_is_closed_sooner_or_later(door, root):
-    size = SLOW_TO_FREE + 1
-
-    def still_open():
-        for fd in os.listdir("/proc/self/fd"):
-            with suppress(OSError):
-                if "a.txt" in os.readlink(f"/proc/self/fd/{fd}"):
-                    return True
-        return False
-
-    for letter in (b"a", b"b", b"c"):
-        write(door, "a.txt", letter * size)
-    assert eventually(lambda: not still_open())
-    assert (root / "a.txt").read_bytes() == b"c" * size
-
-
-def test_a_write_that_can_start_no_thread_is_as_good(door, root, monkeypatch):
-    def full(_):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", full)
-    write(door, "a.txt", b"0" * (SLOW_TO_FREE + 1))
+def test_a_write_leaves_no_descriptor_open(door):
+    write(door, "a.txt", b"a")
     with no_new_descriptor():
-        for letter in (b"a", b"b", b"c"):
-            write(door, "a.txt", letter * (SLOW_TO_FREE + 1))
-    assert (root / "a.txt").read_bytes() == b"c" * (SLOW_TO_FREE + 1)
-
-
-class Waited:
-    """A lock that says when somebody waits for it."""
-
-    def __init__(self):
-        self.lock, self.asked = threading.Lock(), threading.Event()
-
-    def acquire(self, blocking=True, timeout=-1):
-        if timeout > 0:
-            self.asked.set()
-        return self.lock.acquire(blocking, PATIENCE if timeout > 0 else -1)
-
-    def release(self):
-        self.asked.clear()
-        self.lock.release()
-
-
-def test_the_next_large_write_waits_until_the_blocks_are_free(door, monkeypatch):
-    slow, late, aside = os.close, [], Waited()
-    monkeypatch.setattr(open_file, "_aside", aside)
-
-    def close(fd):
-        if threading.current_thread() is not threading.main_thread():
-            aside.asked.wait(PATIENCE)
-            late.append(fd)
-        slow(fd)
-
-    size = SLOW_TO_FREE + 1
-    write(door, "a.txt", b"a" * size)
-    monkeypatch.setattr(os, "close", close)
-    write(door, "a.txt", b"b" * size)
-    assert not late
-    write(door, "a.txt", b"c" * size)
-    assert late
-    aside.asked.set()  # for the close that is still to come
-    assert aside.acquire(timeout=PATIENCE)
-
-
-FORKING = """
-import os, sys, threading
-from fsagent_tools.policy import Policy
-from fsagent_tools.files import open_file as files
-from fsagent_tools.files.local import LocalFiles
-
-files._PATIENCE = 60
-slow, forked = os.close, threading.Event()
-
-def close(fd):
-    if threading.current_thread() is not threading.main_thread():
-        forked.wait()
-    slow(fd)
-
-def write(letter):
-    with LocalFiles(sys.argv[1], Policy()).lock("a.txt") as target:
-        target.write(letter * (files.SLOW_TO_FREE + 1), expect=target.version)
-
-write(b"a")
-os.close = close
-write(b"b")
-if not os.fork():
-    write(b"c")
-    os._exit(0)
-forked.set()
-sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
-"""
-
-
-def test_a_child_forked_during_a_close_aside_can_write(root):
-    subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=PATIENCE)
-    assert (root / "a.txt").read_bytes()[:1] == b"c"
+        write(door, "a.txt", b"b")
 
 
 def test_mode_owner_and_attributes_survive_a_write(door, root):

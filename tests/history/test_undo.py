@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 from collections import Counter
 from contextlib import closing
 from itertools import takewhile
@@ -13,8 +12,6 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, identified, toolset
-from fsagent_tools.files import open_file
-from fsagent_tools.files.open_file import SLOW_TO_FREE
 from tests.conftest import PATIENCE, no_new_descriptor
 from tests.history.conftest import tree
 
@@ -446,20 +443,6 @@ workspace.undo(2)
 def test_a_forked_child_has_steps_of_its_own(root):
     subprocess.run([sys.executable, "-c", FORKING, root], check=True, timeout=PATIENCE)
     assert {*tree(root)} == {"b", "d"}
-
-
-def test_a_large_file_that_is_kept_is_closed_at_once(workspace, monkeypatch):
-    slow, closed = os.close, set()
-
-    def close(fd):
-        closed.add(threading.current_thread())
-        slow(fd)
-
-    monkeypatch.setattr(os, "close", close)
-    for letter in (b"a", b"b", b"c"):
-        workspace.write_bytes("a", letter * (SLOW_TO_FREE + 1))
-    with open_file._aside:
-        assert closed == {threading.current_thread()}
 
 
 def test_commands_do_not_see_what_is_kept(workspace, root, state):
