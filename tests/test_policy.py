@@ -1,5 +1,7 @@
 """What a policy allows, denies, refuses to be, and says about it."""
 
+import fcntl
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -173,6 +175,25 @@ def test_no_directory_becomes_a_repository_by_calls_side_by_side(tmp_path):
         with ThreadPoolExecutor(len(calls)) as threads:
             codes = [outcome.code for outcome in threads.map(write, calls)]
         assert sorted(codes) == ["OK", "OK", "OK", "PATH_DENIED"]
+
+
+def test_no_directory_becomes_a_repository_by_two_processes(tmp_path, monkeypatch):
+    for name in ("HEAD", "config"):
+        (tmp_path / name).write_text(BARE[name])
+    flock, other = fcntl.flock, os.open(tmp_path, os.O_RDONLY)
+    flock(other, fcntl.LOCK_EX)
+
+    def lock(fd, how):
+        try:
+            flock(fd, how)
+        except BlockingIOError:  # the other one makes its part meanwhile
+            (tmp_path / "objects").mkdir()
+            os.close(other)
+            raise
+
+    monkeypatch.setattr(fcntl, "flock", lock)
+    mkdir = toolset("filesystem").bind(Workspace(tmp_path))["mkdir"].call
+    assert mkdir({"path": "refs"}).code == "PATH_DENIED"
 
 
 @pytest.mark.parametrize(

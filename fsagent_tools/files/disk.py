@@ -14,7 +14,7 @@ from fsagent_tools.files import refusals
 from fsagent_tools.files.beneath import as_on_disk, beneath, walk
 from fsagent_tools.files.handle import LocalHandle
 from fsagent_tools.files.keeping import Recorder, Recording
-from fsagent_tools.files.locks import hold_all
+from fsagent_tools.files.locks import hold_all, locked
 from fsagent_tools.files.open_file import (
     AT_CWD,
     DIRECTORY,
@@ -159,6 +159,9 @@ class LocalStore(FileSource):
         self, handles: Sequence[Any], path: str, timeout: float
     ) -> AbstractContextManager[None]:
         return hold_all([(found.fd, "/".join(found.missing)) for found in handles], path, timeout)
+
+    def hold_folder(self, handle: Any, path: str, timeout: float) -> AbstractContextManager[None]:
+        return locked(handle.fd, "", timeout, path)
 
     def _beside(self, path: str, *, follow: bool, virtual: bool) -> LocalHandle | None:
         """`find` for an ordinary path: its directory is there, and no link is at its end."""

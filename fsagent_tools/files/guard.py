@@ -5,11 +5,10 @@ words for what is not.
 import re
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from threading import RLock
 from typing import Any, Self
 
 from fsagent_tools import call, errors
@@ -25,7 +24,6 @@ from fsagent_tools.policy.protected import GIT
 MOST_SEEN = 5_000  # entries in a look for a name elsewhere, those nearest to the root first
 _PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
 _BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "hooks"}
-_making_a_part = RLock()  # threads share the lock of a directory
 _SKIPPED = ("node_modules", "__pycache__")
 
 
@@ -133,8 +131,11 @@ class FileGuard:
 
     @contextmanager
     def _making(self, found: Handle) -> Iterator[None]:
-        """What is made inside completes no bare repository with what other threads make."""
-        with _making_a_part if self._check_repository(found) else nullcontext():
+        """What is made inside completes no bare repository with what others make meanwhile."""
+        if not self._check_repository(found):
+            yield
+            return
+        with self.store.hold_folder(found, found.place.told, TIMEOUT):
             self._check_repository(found)
             yield
 

@@ -254,5 +254,9 @@ class FileSource(ABC):
     ) -> AbstractContextManager[None]:
         """Keep other writers off what it found. Raises `TimedOut`, `TimeoutError`, `Cancelled`."""
 
+    @abstractmethod
+    def hold_folder(self, handle: Any, path: str, timeout: float) -> AbstractContextManager[None]:
+        """Keep others who hold it so out of the directory `above`. Raises as `hold`."""
+
     def close(self) -> None:  # noqa: B027
         """Give up open handles; it may be used again."""

@@ -156,6 +156,9 @@ class Store(FileSource):
     ) -> AbstractContextManager[None]:
         return self.lock([handle.path for handle in handles], timeout)
 
+    def hold_folder(self, handle: Any, path: str, timeout: float) -> AbstractContextManager[None]:
+        return hold((id(self), -1), handle.above, timeout, path)
+
     def _version(self, path: str) -> Etag | None:
         """Of the file at a path, None where there is nothing."""
         try:
