@@ -198,6 +198,9 @@ def as_on_disk(path: str, root: int) -> str:
 def _entry(fd: int, name: str) -> str:
     if name.isascii():
         return name
-    names = os.listdir(fd)
-    alike = [n for n in names if composed(n) == composed(name)]
-    return alike[0] if len(alike) == 1 and name not in names else name
+    try:
+        os.lstat(name, dir_fd=fd)
+    except FileNotFoundError:
+        alike = [entry for entry in os.listdir(fd) if composed(entry) == composed(name)]
+        return alike[0] if len(alike) == 1 else name
+    return name

@@ -1,6 +1,5 @@
 """The disk beneath some roots: what a path leads to there is found by descriptors, and held."""
 
-import errno
 import os
 import struct
 import sys
@@ -23,22 +22,19 @@ from fsagent_tools.files.open_file import (
     LocalFolder,
     opened,
 )
-from fsagent_tools.files.port import FileSource
+from fsagent_tools.files.port import FileSource, os_error
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
 RESOLVE_NO_MAGICLINKS = 0x02
-RESOLVE_NO_SYMLINKS = 0x04
 RESOLVE_BENEATH = 0x08
 OpenBeneath = Callable[[int, bytes, int], int]
-INSIDE = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY  # for what is in a directory
 
 
 @cache
 def open_beneath() -> OpenBeneath | None:
     """`call(dir_fd, path, flags) -> fd` that cannot leave `dir_fd`; None where the kernel lacks it.
 
-    `path` must hold no NUL; with `O_NOFOLLOW` no part of it may be a link. Raises `OSError`; EXDEV
-    for a path or link that leaves. Probed once.
+    `path` must hold no NUL. Raises `OSError`; EXDEV for a path or link that leaves. Probed once.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -49,19 +45,12 @@ def open_beneath() -> OpenBeneath | None:
     syscall.argtypes = (number, ctypes.c_int, text, text, ctypes.c_size_t)
     syscall.restype = number
     resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS
-    get_errno = ctypes.get_errno
-    hows: dict[int, bytes] = {}
 
     def call(dir_fd: int, path: bytes, flags: int) -> int:
-        how = hows.get(flags)
-        if how is None:
-            links = RESOLVE_NO_SYMLINKS if flags & os.O_NOFOLLOW else 0
-            how = hows[flags] = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, resolve | links)
-        fd: int = syscall(SYS_OPENAT2, dir_fd, path, how, 24)
-        while fd < 0:
-            if (code := get_errno()) != errno.EINTR:
-                raise OSError(code, os.strerror(code))
-            fd = syscall(SYS_OPENAT2, dir_fd, path, how, 24)
+        how = struct.pack("=QQQ", flags | os.O_CLOEXEC, 0, resolve)
+        fd: int = syscall(SYS_OPENAT2, dir_fd, path, how, len(how))
+        if fd < 0:
+            raise os_error(ctypes.get_errno())
         return fd
 
     try:
@@ -132,15 +121,25 @@ class LocalStore(FileSource):
     def at_once(
         self, path: str, *, folder: bool, virtual: bool
     ) -> tuple[LocalFile | LocalFolder, str] | None:
-        found = self._at_once(path, DIRECTORY if folder else READ, virtual=virtual)
+        """By one system call. None where that fails: the walk decides, and finds the words."""
+        raw, root, open_at = path.encode(), self.main, open_beneath()
+        if open_at is None or self._walks:
+            return None
+        if raw.startswith(b"/"):
+            root, raw = self._begun(self._own(path) if virtual else path)
         try:
-            return found and ((LocalFolder if folder else LocalFile)(found[0]), found[1])
+            fd = open_at(root.fd, raw, DIRECTORY if folder else READ)
+        except OSError:
+            return None
+        if (real := path_of(fd)) is None:
+            os.close(fd)
+            return None
+        try:
+            return (LocalFolder if folder else LocalFile)(fd), real
         except OSError:
             return None
 
     def find(self, path: str, *, follow: bool, virtual: bool) -> LocalHandle:
-        if found := self._beside(path, follow=follow, virtual=virtual):
-            return found
         own = self._own(path) if virtual else path
         own = own if own.isascii() else self._respelled(own)
         spot = walk(self, own, path, follow=follow)
@@ -162,19 +161,6 @@ class LocalStore(FileSource):
 
     def hold_folder(self, handle: Any, path: str, timeout: float) -> AbstractContextManager[None]:
         return locked(handle.fd, "", timeout, path)
-
-    def _beside(self, path: str, *, follow: bool, virtual: bool) -> LocalHandle | None:
-        """`find` for an ordinary path: its directory is there, and no link is at its end."""
-        above, slash, name = path.rpartition("/")
-        if name in ("", ".", ".."):
-            return None
-        if not (found := self._at_once(above + slash or ".", INSIDE, virtual=virtual)):
-            return None
-        fd, real = found
-        if _is_plain(fd, name, follow=follow):
-            return LocalHandle(self, fd, real, [name], slash=False)
-        os.close(fd)
-        return None
 
     @property
     def main(self) -> Root:
@@ -253,25 +239,6 @@ class LocalStore(FileSource):
             return path
         return path[: len(path) - len(inner)] + as_on_disk(inner, root.fd)
 
-    def _at_once(self, path: str, flags: int, *, virtual: bool) -> tuple[int, str] | None:
-        """An object beneath a root and its real path, by one system call.
-
-        None where that fails: the walk decides, and finds the words.
-        """
-        raw, root, open_at = path.encode(), self.main, open_beneath()
-        if open_at is None or self._walks:
-            return None
-        if raw.startswith(b"/"):
-            root, raw = self._begun(self._own(path) if virtual else path)
-        try:
-            fd = open_at(root.fd, raw, flags)
-        except OSError:
-            return None
-        if real := path_of(fd):
-            return fd, real
-        os.close(fd)
-        return None
-
     def _begun(self, path: str) -> tuple[Root, bytes]:
         """The root that an absolute path begins with; the main one (which refuses it) if none."""
         for spelled, root in self.spelled.items() if path.startswith("/") else ():
@@ -282,12 +249,3 @@ class LocalStore(FileSource):
     def close(self) -> None:
         with self._lock:
             self._main, self.spelled = None, {}
-
-
-def _is_plain(fd: int, name: str, *, follow: bool) -> bool:
-    """Whether a name leads nowhere else, by a link or as one that is composed otherwise."""
-    try:
-        os.readlink(name, dir_fd=fd)
-    except OSError as error:
-        return error.errno == errno.EINVAL or (error.errno == errno.ENOENT and name.isascii())
-    return not follow

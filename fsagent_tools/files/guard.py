@@ -3,28 +3,118 @@ words for what is not.
 """
 
 import re
-from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.guarded_file import Directory, LockedFile, ReadableFile
-from fsagent_tools.files.port import TIMEOUT, EntryFacts, FileSource, Handle, Place, Status
-from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.files.guarded_file import ENDLESS, Directory, ReadableFile
+from fsagent_tools.files.nearby import not_there
+from fsagent_tools.files.port import (
+    COMPARED,
+    TIMEOUT,
+    EntryFacts,
+    FileSource,
+    Handle,
+    Making,
+    Place,
+    Status,
+    Version,
+)
 from fsagent_tools.policy import Policy
 from fsagent_tools.policy.paths import run_by_others
 from fsagent_tools.policy.protected import GIT
 
-MOST_SEEN = 5_000  # entries in a look for a name elsewhere, those nearest to the root first
 _PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
 _BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "hooks"}
-_SKIPPED = ("node_modules", "__pycache__")
+
+
+class LockedFile:
+    """An existing or future regular file under its lock; `version` is None where there is none."""
+
+    def __init__(self, found: Handle, policy: Policy, making: Making = nullcontext) -> None:
+        """`found` stays the caller's. making: is around a write, and may refuse it.
+
+        Raises a `ToolError`.
+        """
+        self.place, self._found, self._policy, self._making = found.place, found, policy, making
+        self._seen: bytes | None = None
+        self.version = self._current()
+        if self.version:
+            policy.check_size(self.place.told, self.version.size)
+
+    def read(self) -> bytes:
+        """The whole content under the lock. Raises `Missing`, `ReadFailed`, `TooLarge`."""
+        try:
+            with closing(self._found.open()) as content:
+                self._policy.check_size(self.place.told, content.version.size)
+                self._seen = content.pread(content.version.size or ENDLESS, 0)
+        except FileNotFoundError:
+            name = refusals.shown(self.place.told)
+            raise errors.Missing(f"{name} does not exist yet.") from None
+        except OSError as error:
+            raise refusals.refusal(error, self.place.told) from None
+        return self._seen
+
+    def write(self, data: bytes, *, expect: Version | None) -> Version:
+        """Replace the whole content if it still is `expect`, None for no file.
+
+        Compared right before the content becomes visible. `call.current` may hold a watcher: it is
+        told of the change before anything happens. Raises `Conflict`, `Denied`, `TooLarge`,
+        `WriteFailed`, `Cancelled`; the old content is then whole.
+        """
+        told = self.place.told
+        try:
+            self._require(expect)
+            self.check_writable(len(data))
+            if watch := call.current.get().watch:
+                watch(self._pending(data, expect))
+                self._require(expect)  # whoever was asked took his time
+            call.current.get().check()
+            with self._making(self._found):
+                self.version = self._found.put(data, expect, self._seen)
+        except FileExistsError:
+            raise refusals.changed_meanwhile(told) from None
+        except OSError as error:
+            raise refusals.refusal(error, told, writing=True) from None
+        self._seen = None
+        return self.version
+
+    def check_writable(self, size: int) -> None:
+        """Raise unless a file of that size may be there, and one there lets itself be replaced."""
+        self._policy.check_size(self.place.told, size)
+        if self.version and not self._found.writable():
+            raise refusals.write_protected(self.place.told)
+
+    def _pending(self, data: bytes, now: Version | None) -> call.PendingChange:
+        paths = (self.place.told,)
+        if now is None or now.size <= COMPARED:
+            before = self.read() if now else None
+            return call.PendingChange("write", paths, before, data)
+        return call.PendingChange("write", paths, None, data, replaces=True, state=str(now))
+
+    def _require(self, expect: Version | None) -> None:
+        try:
+            now = self._current()
+        except errors.NotAFile:
+            raise refusals.changed_meanwhile(self.place.told) from None
+        if now != expect:
+            raise refusals.changed_meanwhile(self.place.told)
+
+    def _current(self) -> Version | None:
+        try:
+            entry = self._found.entry()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise refusals.refusal(error, self.place.told) from None
+        if entry.kind != "file":
+            raise refusals.not_a_file(self.place.told, entry.kind)
+        return entry.version
 
 
 class FileGuard:
@@ -82,7 +172,7 @@ class FileGuard:
             if len(found.missing) > 1 and not create_dirs:
                 raise self._missing(path, found, made=True)
             found.make_parents(self._making)
-            with self._held(path, timeout, found):
+            with self.store.hold([found], path, timeout):
                 self._check_repository(found)  # others may have made the rest of one
                 yield LockedFile(found, self.policy, self._making)
 
@@ -176,18 +266,6 @@ class FileGuard:
         except errors.ToolError:
             return None
 
-    @contextmanager
-    def _held(self, path: str, timeout: float, *found: Handle) -> Iterator[None]:
-        inside = False
-        try:
-            with self.store.hold(found, path, timeout):
-                inside = True
-                yield
-        except TimeoutError:
-            if inside:
-                raise
-            raise refusals.locked_by_another(path, timeout) from None
-
     def _place(self, path: str, real: str) -> Place:
         if (relative := self.store.relative(real)) is None:
             raise refusals.outside(path)
@@ -211,40 +289,10 @@ class FileGuard:
 
     def _missing(self, path: str, found: Handle, *, made: bool = False) -> errors.ToolError:
         """made: something was to be made there."""
-        above = self._place(path, found.above)
-        name = found.missing[0] if found.missing else "."
+        return not_there(self, path, found, self._place(path, found.above), made=made)
 
-        def visible(name: str) -> bool:
-            return not name.startswith(TEMP_PREFIX) and self._shows(above.inside(name))
-
-        def elsewhere() -> Iterator[str]:
-            places = self._called(path.rstrip("/").rpartition("/")[2])
-            return islice(places, 0 if made else refusals.SUGGESTIONS)
-
-        return refusals.missing(path, found.beside(), name, visible, elsewhere)
-
-    def _called(self, name: str) -> Iterator[str]:
-        """Entries of that name that may be read, as answers call them, the nearest ones first.
-
-        No link is followed, and no directory entered that begins with a dot.
-        """
-        left, waiting = MOST_SEEN, deque(["."])
-        while waiting and left > 0:
-            path = waiting.popleft()
-            try:
-                with self.directory(path) as directory:
-                    entries, place = directory.entries(), directory.place
-            except errors.ToolError:
-                continue
-            for entry in entries[:left]:
-                if entry.name == name and self._shows(place.inside(name)):
-                    yield place.inside(name).told
-                passed = entry.name.startswith(".") or entry.name in _SKIPPED
-                if not passed and entry.is_dir(follow_symlinks=False):
-                    waiting.append(f"{path}/{entry.name}")
-            left -= len(entries)
-
-    def _shows(self, place: Place) -> bool:
+    def shows(self, place: Place) -> bool:
+        """Whether a model may know of it."""
         try:
             self._allow(place, Effect.READ)
         except errors.Denied:

@@ -59,7 +59,7 @@ class GuardedFiles(FileGuard):
         with call.one_step(), self._at(_itself(path), Effect.DELETE, follow=False) as found:
             self._entry(path, found)
             self._check_no_root(path, found)
-            with self._held(path, TIMEOUT, found):
+            with self.store.hold([found], path, TIMEOUT):
                 entry = self._entry(path, found)  # another may have come while this one waited
                 if entry.kind == "directory" and not recursive:
                     raise refusals.needs_recursive(path)
@@ -86,7 +86,7 @@ class GuardedFiles(FileGuard):
             self._check_no_root(destination, new)
             if f"{new.real}/".startswith(f"{old.real}/"):
                 raise refusals.into_itself(source, destination)
-            with self._held(source, TIMEOUT, old, new):
+            with self.store.hold([old, new], source, TIMEOUT):
                 self._check_repository(new)
                 members = self._members(old, (old.place, effect), (new.place, Effect.WRITE))
                 if copies:

@@ -1,25 +1,15 @@
-"""What the guard opens: files, directories, and files under their lock."""
+"""What the guard opens for reading: files and directories."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Self
 
-from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.port import (
-    COMPARED,
-    FileContent,
-    Folder,
-    Handle,
-    Listed,
-    Making,
-    Place,
-    Version,
-)
+from fsagent_tools.files.port import FileContent, Folder, Listed, Place, Version
 from fsagent_tools.policy import Policy
 
-_ENDLESS = 1 << 62
+ENDLESS = 1 << 62  # bytes: what has no size to go by is read to its end
 
 
 class WithBlock:
@@ -69,7 +59,7 @@ class ReadableFile(WithBlock):
         A size of 0 says nothing (`/proc`), so then all there is. Raises `ReadFailed`, `TooLarge`.
         """
         limited, largest = limit is not None, self._policy.max_file_size
-        rest = self.version.size - self._at if self.version.size else _ENDLESS
+        rest = self.version.size - self._at if self.version.size else ENDLESS
         if limit is None:
             limit = largest + 1 if isinstance(largest, int) else rest
         found = self.pread(min(rest, limit), self._at)
@@ -146,86 +136,3 @@ class Directory(WithBlock):
 
     def close(self) -> None:
         self._folder.close()
-
-
-class LockedFile:
-    """An existing or future regular file under its lock; `version` is None where there is none."""
-
-    def __init__(self, found: Handle, policy: Policy, making: Making = nullcontext) -> None:
-        """`found` stays the caller's. making: is around a write, and may refuse it.
-
-        Raises a `ToolError`.
-        """
-        self.place, self._found, self._policy, self._making = found.place, found, policy, making
-        self._seen: bytes | None = None
-        self.version = self._current()
-        if self.version:
-            policy.check_size(self.place.told, self.version.size)
-
-    def read(self) -> bytes:
-        """The whole content under the lock. Raises `Missing`, `ReadFailed`."""
-        try:
-            with ReadableFile(self._found.open(), self.place, self._policy) as file:
-                self._seen = file.read()
-        except FileNotFoundError:
-            name = refusals.shown(self.place.told)
-            raise errors.Missing(f"{name} does not exist yet.") from None
-        except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
-        return self._seen
-
-    def write(self, data: bytes, *, expect: Version | None) -> Version:
-        """Replace the whole content if it still is `expect`, None for no file.
-
-        Compared right before the content becomes visible. `call.current` may hold a watcher: it is
-        told of the change before anything happens. Raises `Conflict`, `Denied`, `TooLarge`,
-        `WriteFailed`, `Cancelled`; the old content is then whole.
-        """
-        told = self.place.told
-        try:
-            self._require(expect)
-            self.check_writable(len(data))
-            if watch := call.current.get().watch:
-                watch(self._pending(data, expect))
-                self._require(expect)  # whoever was asked took his time
-            call.current.get().check()
-            with self._making(self._found):
-                self.version = self._found.put(data, expect, self._seen)
-        except FileExistsError:
-            raise refusals.changed_meanwhile(told) from None
-        except OSError as error:
-            raise refusals.refusal(error, told, writing=True) from None
-        self._seen = None
-        return self.version
-
-    def check_writable(self, size: int) -> None:
-        """Raise unless a file of that size may be there, and one there lets itself be replaced."""
-        self._policy.check_size(self.place.told, size)
-        if self.version and not self._found.writable():
-            raise refusals.write_protected(self.place.told)
-
-    def _pending(self, data: bytes, now: Version | None) -> call.PendingChange:
-        paths = (self.place.told,)
-        if now is None or now.size <= COMPARED:
-            before = self.read() if now else None
-            return call.PendingChange("write", paths, before, data)
-        return call.PendingChange("write", paths, None, data, replaces=True, state=str(now))
-
-    def _require(self, expect: Version | None) -> None:
-        try:
-            now = self._current()
-        except errors.NotAFile:
-            raise refusals.changed_meanwhile(self.place.told) from None
-        if now != expect:
-            raise refusals.changed_meanwhile(self.place.told)
-
-    def _current(self) -> Version | None:
-        try:
-            entry = self._found.entry()
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
-        if entry.kind != "file":
-            raise refusals.not_a_file(self.place.told, entry.kind)
-        return entry.version

@@ -8,8 +8,8 @@ from fsagent_tools import errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
 from fsagent_tools.files.disk import LocalStore
+from fsagent_tools.files.guard import LockedFile
 from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import LockedFile
 from fsagent_tools.files.handle import LocalHandle
 from fsagent_tools.files.keeping import EntrySlot, Recording
 from fsagent_tools.files.locks import hold_all

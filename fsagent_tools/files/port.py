@@ -252,7 +252,7 @@ class FileSource(ABC):
     def hold(
         self, handles: Sequence[Any], path: str, timeout: float
     ) -> AbstractContextManager[None]:
-        """Keep other writers off what it found. Raises `TimedOut`, `TimeoutError`, `Cancelled`."""
+        """Keep other writers off what it found. Raises `TimedOut`, `Cancelled`."""
 
     @abstractmethod
     def hold_folder(self, handle: Any, path: str, timeout: float) -> AbstractContextManager[None]:

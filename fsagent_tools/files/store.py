@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from typing import Any, NamedTuple
 
+from fsagent_tools.files import refusals
 from fsagent_tools.files.by_path import StoreHandle, members, path_in
 from fsagent_tools.files.locks import hold
 from fsagent_tools.files.port import FileSource, os_error
@@ -151,10 +152,14 @@ class Store(FileSource):
     def holds_root(self, real: str) -> bool:
         return real == "/"
 
-    def hold(
-        self, handles: Sequence[Any], path: str, timeout: float
-    ) -> AbstractContextManager[None]:
-        return self.lock([handle.path for handle in handles], timeout)
+    @contextmanager
+    def hold(self, handles: Sequence[Any], path: str, timeout: float) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.lock([handle.path for handle in handles], timeout))
+            except TimeoutError:
+                raise refusals.locked_by_another(path, timeout) from None
+            yield
 
     def hold_folder(self, handle: Any, path: str, timeout: float) -> AbstractContextManager[None]:
         return hold((id(self), -1), handle.above, timeout, path)

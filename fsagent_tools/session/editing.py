@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
+from fsagent_tools.files.guard import LockedFile
 from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import LockedFile
 from fsagent_tools.files.port import COMPARED
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document

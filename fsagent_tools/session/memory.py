@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import field
 from typing import Any, TypeVar
 
-from fsagent_tools.files.guarded_file import LockedFile, ReadableFile
+from fsagent_tools.files.guard import LockedFile
+from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.files.port import Version
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.index import LineIndex
@@ -184,9 +185,7 @@ class Session:
                 self._save(name, record, record.text or text)  # a refusal shows lines, too
 
     def forget(self, relative: str, *, gone: bool = False) -> None:
-        """Drop the file's index, here and on disk: the next edit by ID needs a read before. gone:
-        what has the name next was not seen either.
-        """
+        """Drop the file's index, here and on disk. gone: what has its name next was never seen."""
         if gone:
             self.seen.discard(relative)
             self._glimpsed.pop(relative, None)
