@@ -2,17 +2,17 @@
 
 import errno
 import os
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools.files import refusals
+from fsagent_tools.files.open_file import opened
 from fsagent_tools.policy.paths import composed
 
 if TYPE_CHECKING:
     from fsagent_tools.files.disk import LocalStore, Root
 
 MAX_LINKS = 40  # the kernel's own limit, path_resolution(7)
-NO_LINK = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 STEP = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
@@ -71,6 +71,8 @@ class _Walk:
     def run(self, follow: bool) -> Spot:
         while self.todo:
             name = self.todo.pop()
+            if self.fds and not name.isascii():
+                name = as_on_disk(name, self.fds[-1])
             if self.outer is not None:
                 self._outside(name)
             elif name == "..":
@@ -168,39 +170,20 @@ def beneath(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def as_on_disk(path: str, root: int) -> str:
-    """`path`, relative to the open directory `root`, with the names of what is there.
+def as_on_disk(name: str, folder: int) -> str:
+    """The one name in the open directory that has the same letters, composed otherwise.
 
     Models write "é" as one character, macOS as two. Linux takes both for different names, so that
     what a listing shows could not be read when it is written down again, and a write would make a
     second file that looks the same.
 
-    A name that is there as it is stays, and so does one for which there are several, or none. No
-    link is followed and nothing above entered: what is behind those stays as it is written.
+    A name that is there as it is stays, and so does one for which there are several, or none.
     """
-    names = path.split("/")
-    fd = os.open(".", NO_LINK, dir_fd=root)
-    try:
-        for at, name in enumerate(names):
-            if name == "..":
-                break
-            names[at] = _entry(fd, name)
-            inner = os.open(names[at] or ".", NO_LINK, dir_fd=fd)
-            os.close(fd)
-            fd = inner
-    except OSError:  # there is nothing beneath: the rest is as it was sent
-        pass
-    finally:
-        os.close(fd)
-    return "/".join(names)
-
-
-def _entry(fd: int, name: str) -> str:
-    if name.isascii():
-        return name
-    try:
-        os.lstat(name, dir_fd=fd)
-    except FileNotFoundError:
-        alike = [entry for entry in os.listdir(fd) if composed(entry) == composed(name)]
-        return alike[0] if len(alike) == 1 else name
+    with suppress(OSError):
+        try:
+            os.lstat(name, dir_fd=folder)
+        except FileNotFoundError:
+            with opened(folder, ".") as listing:
+                alike = [n for n in os.listdir(listing) if composed(n) == composed(name)]
+            return alike[0] if len(alike) == 1 else name
     return name

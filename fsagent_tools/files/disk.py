@@ -4,13 +4,13 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cache
 from typing import Any
 
 from fsagent_tools.files import refusals
-from fsagent_tools.files.beneath import as_on_disk, beneath, walk
+from fsagent_tools.files.beneath import beneath, walk
 from fsagent_tools.files.handle import LocalHandle
 from fsagent_tools.files.keeping import Recorder, Recording
 from fsagent_tools.files.locks import hold_all, locked
@@ -108,8 +108,7 @@ class LocalStore(FileSource):
         self.durable, self.recording = durable, recording
         self._recorder: Recorder | None = None
         self._lock = threading.Lock()
-        self._main: Root | None = None
-        self.spelled: dict[str, Root] = {}
+        self._roots: tuple[Root, Mapping[str, Root]] | None = None
 
     @property
     def recorder(self) -> Recorder | None:
@@ -122,11 +121,10 @@ class LocalStore(FileSource):
         self, path: str, *, folder: bool, virtual: bool
     ) -> tuple[LocalFile | LocalFolder, str] | None:
         """By one system call. None where that fails: the walk decides, and finds the words."""
-        raw, root, open_at = path.encode(), self.main, open_beneath()
+        open_at = open_beneath()
         if open_at is None or self._walks:
             return None
-        if raw.startswith(b"/"):
-            root, raw = self._begun(self._own(path) if virtual else path)
+        root, raw = self._begun(self._own(path) if virtual else path)
         try:
             fd = open_at(root.fd, raw, DIRECTORY if folder else READ)
         except OSError:
@@ -141,7 +139,6 @@ class LocalStore(FileSource):
 
     def find(self, path: str, *, follow: bool, virtual: bool) -> LocalHandle:
         own = self._own(path) if virtual else path
-        own = own if own.isascii() else self._respelled(own)
         spot = walk(self, own, path, follow=follow)
         above = path_of(spot.fd)
         if above is None and os.fstat(spot.root.fd).st_nlink == 0:
@@ -165,21 +162,24 @@ class LocalStore(FileSource):
     @property
     def main(self) -> Root:
         """The workspace root, opened on first use. Raises a `ToolError` when it cannot be."""
-        return self._main or self._open()
+        return (self._roots or self._open())[0]
 
-    def _open(self) -> Root:
+    @property
+    def spelled(self) -> Mapping[str, Root]:
+        """All roots by their paths, as given and with links resolved. Raises as `main`."""
+        return (self._roots or self._open())[1]
+
+    def _open(self) -> tuple[Root, Mapping[str, Root]]:
         with self._lock:
-            if self._main is not None:
-                return self._main
-            try:
-                main = Root(os.path.abspath(self._given))
-            except OSError as error:
-                raise refusals.refusal(error, self._given) from None
-            found = [main, *self._further(main)]
-            by_real = {root.real: root for root in reversed(found)}
-            self.spelled = by_real | {root.given: root for root in reversed(found)}
-            self._main = main
-            return main
+            if self._roots is None:
+                try:
+                    main = Root(os.path.abspath(self._given))
+                except OSError as error:
+                    raise refusals.refusal(error, self._given) from None
+                found = [main, *self._further(main)][::-1]  # the first of several stays
+                by_real = {root.real: root for root in found}
+                self._roots = main, by_real | {root.given: root for root in found}
+            return self._roots
 
     def _further(self, main: Root) -> list[Root]:
         """A path that is not there opens nothing."""
@@ -195,7 +195,6 @@ class LocalStore(FileSource):
 
     def split(self, absolute: str) -> tuple[str, str]:
         """A real root, and what a path is from there. Raises `OutsideWorkspace`."""
-        _ = self.main  # opens the roots
         for root in self.spelled.values():
             if beneath(absolute, root.real):
                 return root.real, absolute[len(root.real) :].strip("/")
@@ -224,28 +223,17 @@ class LocalStore(FileSource):
 
     def _own(self, path: str) -> str:
         """`path` from the main root, unless it begins with a root's own path."""
-        if path[:1] != "/":
+        if path[:1] != "/" or any(beneath(path, root) for root in self.spelled):
             return path
-        _ = self.main  # opens the roots
-        return (
-            path if any(beneath(path, root) for root in self.spelled) else path.lstrip("/") or "."
-        )
-
-    def _respelled(self, path: str) -> str:
-        """`path` with the names that stand on disk for the same letters, composed otherwise."""
-        root, raw = self._begun(path)
-        inner = os.fsdecode(raw)
-        if inner.startswith("/") or not path.endswith(inner):
-            return path
-        return path[: len(path) - len(inner)] + as_on_disk(inner, root.fd)
+        return path.lstrip("/") or "."
 
     def _begun(self, path: str) -> tuple[Root, bytes]:
         """The root that an absolute path begins with; the main one (which refuses it) if none."""
-        for spelled, root in self.spelled.items() if path.startswith("/") else ():
-            if path.startswith(spelled + "/"):
+        for spelled, root in self.spelled.items():
+            if path.startswith(f"{spelled}/"):
                 return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
         return self.main, os.fsencode(path)
 
     def close(self) -> None:
         with self._lock:
-            self._main, self.spelled = None, {}
+            self._roots = None
