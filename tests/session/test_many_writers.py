@@ -44,7 +44,7 @@ def write_at_once(root, count):
     ]  # fmt: skip
     for writer in writers:
         out, error = writer.communicate()
-        assert (out.strip(), error) == (str(count), "")
+        assert (out.strip(), error) == (str(count), ""), error
     expected = ["top"]
     for name, after in (("A", "middle"), ("B", "bottom")):
         expected += [f"{name} was at {n}" for n in range(0, count, 3)] + [f"{name}:{count}", after]
