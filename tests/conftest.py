@@ -68,6 +68,14 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker("slow")
 
 
+def state(pid):
+    """Of a process, its letter in /proc; X for one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][0]
+    except OSError:
+        return "X"
+
+
 def eventually(done):
     """Whether `done()` becomes true."""
     until = time.monotonic() + PATIENCE

@@ -13,8 +13,7 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.sandbox import processes
-from tests.conftest import DEADLINES, PATIENCE, eventually
+from tests.conftest import DEADLINES, PATIENCE, eventually, state
 
 ray = pytest.importorskip("ray", reason="needs ray")
 from fsagent_tools_ray import RayWorkspaces, link  # noqa: E402
@@ -37,7 +36,7 @@ def kill(path):
         actor = ray.get_actor(name, namespace=link.NAMESPACE)
         pid = ray.get(actor.__ray_call__.options(**link.CONTROL).remote(lambda _: os.getpid()))
         ray.kill(actor)
-        assert eventually(lambda pid=pid: processes.state_of(pid) in "ZX")
+        assert eventually(lambda pid=pid: state(pid) in "ZX")
 
 
 def test_line_ids_and_history_outlive_their_actor(nodes, shop):

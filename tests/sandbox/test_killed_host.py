@@ -14,7 +14,7 @@ import pytest
 from fsagent_tools.process.launcher import Launcher
 from fsagent_tools.sandbox import processes
 from fsagent_tools.sandbox.profile import Profile
-from tests.conftest import eventually
+from tests.conftest import eventually, state
 from tests.office import pdf, shown
 
 HOST = """
@@ -54,13 +54,6 @@ def words(pid):
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
-
-
-def state(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(") ")[2][0]
-    except OSError:
-        return "X"
 
 
 def running(pids):
