@@ -46,7 +46,8 @@ class Result(Protocol):
     """A frozen dataclass whose fields are the data, but for private ones (`_name`).
 
     A field `blocks` becomes the outcome's; a field `lint` adds its line to the text, a field `note`
-    stands below it, unless `tells_note`: what to do next, with parameters and tools in backticks.
+    stands below it, unless `tells_lint` and `tells_note`: what to do next, with parameters and
+    tools in backticks.
     A method `plain` gives the host's `output`, where that is not the text that the model reads.
     """
 
@@ -181,16 +182,14 @@ class Outcome:
     @classmethod
     def of(cls, result: Result, shape: Shape, advice: Callable[[str], str] = str) -> "Outcome":
         """`advice` puts a note into the model's words."""
-        data = _public(vars(result))
+        data, found = _data(result), getattr(result, "lint", None)
         blocks = data.pop("blocks", ())
         texts = [result.render(), getattr(result, "plain", str)()]
-        found: Findings | None = data.pop("lint", None)
         if data.get("note"):
             data["note"] = advice(data["note"])
-        if found is not None:
-            data["lint"] = found.to_list()
         note = "" if getattr(result, "tells_note", False) else data.get("note") or ""
-        said = [note, found.line() if found else ""]
+        line = "" if found is None or getattr(result, "tells_lint", False) else found.line()
+        said = [note, line]
         text, output = (_with(text, said) for text in texts)
         output = output if texts[1] else ""
         return cls(text or "(empty)", data=data, blocks=blocks, shape=shape, output=output)
@@ -215,6 +214,17 @@ def _with(text: str, notes: Sequence[str]) -> str:
     for note in filter(None, notes):
         text += ("" if not text or text.endswith("\n") else "\n") + note
     return text
+
+
+def _data(result: Result) -> dict[str, Any]:
+    """Its public fields as what can be converted to JSON, and so those of results that it lists."""
+    data = _public(vars(result))
+    if (found := data.pop("lint", None)) is not None:
+        data["lint"] = found.to_list()
+    for name, value in data.items():
+        if isinstance(value, list) and value and isinstance(value[0], Result):
+            data[name] = [_data(one) for one in value]
+    return data
 
 
 def _facts(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, mod
 from pydantic import Field as Described
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped, of_files
+from fsagent_tools.answers.edited import clipped, of_files, with_findings
 from fsagent_tools.edits.changes import (
     Change,
     Placement,
@@ -150,8 +150,9 @@ WordedChanges = Annotated[  # where an ID is a word, and with all that a change 
     BeforeValidator(changes_of),
     _list_of(_WORDED),
     Described(
-        description='new_content: whole lines, "" deletes. It replaces line_id, or old in it, or '
-        "line_id to end_line_id or up to end_before; after_line_id or before_line_id insert it. "
+        description='new_content: whole lines (last newline optional), "" deletes. It replaces '
+        "line_id, or old in it, or line_id to end_line_id or up to end_before; after_line_id or "
+        "before_line_id insert it. "
         "Without it lines move there, or are copied from_file. "
         "An ID needs its line's first two words: "
         '"amp return x", "gol }"; a blank line has none.'
@@ -195,10 +196,15 @@ class EditedLines:
     also: list["EditedLines"] = field(default_factory=list)
 
     def render(self) -> str:
-        parts = (*self.notes, self._marked or clipped(self.diff), self._broken)
-        text = "\n".join(filter(None, parts))
-        others = [(one.path, one.render()) for one in self.also]
-        return of_files([(self.path, text), *others]) if others else text
+        if not self.also:
+            parts = (*self.notes, self._marked or clipped(self.diff), self._broken)
+            return "\n".join(filter(None, parts))
+        every = (replace(self, also=[]), *self.also)
+        return of_files([(one.path, with_findings(one.render(), one.lint)) for one in every])
+
+    @property
+    def tells_lint(self) -> bool:
+        return bool(self.also)
 
     def plain(self) -> str:
         return "\n".join(one.diff for one in (self, *self.also))

@@ -14,7 +14,7 @@ _SAYING: dict[str, dict[str, Any]] = {
     },
     "write": {"describe": _SAID},
     "edit_lines": {
-        "description": "Edit lines by ID; write fills empty files.",
+        "description": "Edit lines by ID.",
         "typed": {"changes": "WordedChanges"},
         "describe": {"path": "Unless a change names another."},
     },

@@ -1,5 +1,6 @@
 """One call of edit_lines that changes several files: all of them, or none."""
 
+import json
 from contextlib import closing
 
 import pytest
@@ -29,7 +30,9 @@ class Model:
 
     def edit(self, *files):
         changes = [{"file_path": path, **one} for path, given in files for one in given]
-        return self.tools["edit_lines"].call({"file_path": files[0][0], "changes": changes})
+        out = self.tools["edit_lines"].call({"file_path": files[0][0], "changes": changes})
+        json.dumps([out.to_dict(), out.facts(), out.stored()])  # as hosts and records keep it
+        return out
 
     def put(self, line, new):
         return {"line_id": self.ids[line], "new_content": new}
@@ -52,6 +55,24 @@ def test_lines_of_another_file_are_taken_as_they_were_before_the_call(root, hist
         out = model.edit(*(files if first == "taken" else files[::-1]))
         assert out.ok, out.text
     assert contents(root)[:2] == ["three a\n", "one b\ntwo b\none a\ntwo a\nthree b\n"]
+
+
+def test_each_file_is_told_with_what_a_check_found_in_it(root):
+    for name in ("a.py", "b.py"):
+        (root / name).write_text("x = 1\n")
+    with closing(Workspace(root)) as workspace:
+        tools = toolset("lines").showing({"edit_lines": ["lint"]}).bind(workspace)
+        changes = []
+        for name in ("a.py", "b.py"):
+            mark = tools["read"].call({"file_path": name}).text.split("\t")[0]
+            changes.append({"file_path": name, "line_id": f"{mark} x =", "new_content": "x = ("})
+        call = {"file_path": "a.py", "changes": changes, "lint": "report"}
+        out = tools["edit_lines"].call(call)
+        first, second = out.text.split("== b.py")
+        assert ("lint: 1 error" in first, "lint: 1 error" in second) == (True, True), out.text
+        (also,) = out.data["also"]
+        assert also["path"] == "b.py"
+        assert also["lint"]
 
 
 def test_a_refusal_counts_the_changes_of_the_call(root):
