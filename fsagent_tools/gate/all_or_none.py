@@ -51,7 +51,8 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
     given, done = list[_T](), list[str]()
     whole = _joined([change for change in planned if change])
     with as_one(where, whole, done, several=len(parts) > 1):
-        for path in sorted(places):  # a transaction keeps the locks: in one order, whoever does it
+        # A transaction keeps the locks, which are of directories: in one order, whoever does it.
+        for path in sorted(places, key=lambda place: (place.rpartition("/")[0], place)):
             with where.files.lock(path):
                 pass
         for (path, part), change in zip(parts, planned, strict=True):
@@ -65,7 +66,7 @@ def _previewed(path: str, part: Callable[[], object]) -> PendingChange | None:
     try:
         return previewed(part)
     except ToolError as error:
-        if path not in error.message:
+        if not error.message.startswith((f"{path} ", f"{path}:")):
             error.message = f"{path}: {error.message}"
         raise
 
