@@ -153,8 +153,8 @@ class Commands:
             root = join(self._home, rest)
         elif not user.startswith("~"):
             root = join(self._here, root)
-        root = normpath(root)
-        if f"{self._far}/".startswith(f"{root.rstrip('/')}/") and root not in self._told_of:
+        above = f"{normpath(root).rstrip('/')}/"  # there, ".." goes by what a link leads to
+        if f"{self._far}/".startswith(above) and root not in self._told_of:
             self._told_of.add(root)
             _LOG.warning("%s: a root with the state directory (%s) has no undo.", self.where, root)
         return root

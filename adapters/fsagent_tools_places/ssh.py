@@ -133,6 +133,16 @@ _links = dict[tuple[str, ...], "SshLink"]()  # in the order of their last use
 _sharing = threading.Lock()
 
 
+def _forget() -> None:
+    """A forked child has no thread that would give the lock back, or make a connection."""
+    global _sharing
+    _sharing = threading.Lock()
+    _links.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
 class SshLink(Commands):
     """Commands only until the far end is there, which serves all directories of its host."""
 

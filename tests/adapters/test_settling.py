@@ -96,3 +96,20 @@ def test_settings_are_no_words_of_a_command_over_ssh(ssh, shop, monkeypatch):
     words = [word for argv in seen for part in argv for word in shlex.split(part)]
     assert seen
     assert not any(channel._link._settings in word or "hunter2" in word for word in words)
+
+
+def test_a_root_goes_up_from_what_a_link_leads_to(provider, tmp_path):
+    for name in ("there/site", "there/deep", "here/site"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "a.txt").write_text(f"{name}\n")
+    (tmp_path / "here/link").symlink_to(tmp_path / "there/deep")
+    tools = tools_of(provider, root=str(tmp_path / "here/link/../site"), **places.FAR)
+    assert "there/site" in tools["read"].call({"file_path": "a.txt"}).text
+
+
+def test_a_forked_child_waits_for_no_connection_of_its_parent():
+    link = SshChannel("host", "~")._link
+    assert SshChannel("host", "/")._link is link
+    if not (child := os.fork()):
+        os._exit(SshChannel("host", "/")._link is link)
+    assert os.waitpid(child, 0)[1] == 0
