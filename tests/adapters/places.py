@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 
-from tests.conftest import eventually
+from tests.conftest import eventually, state
 
 SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
 
@@ -50,12 +50,23 @@ class Provider:
         return SimpleNamespace(output=output, exit_code=done.returncode, truncated=bool(cut))
 
     def end(self):
-        """Kill all that runs there."""
+        """Kill all that runs there; it has ended then, and takes no more connections."""
+        killed = []
         for process in filter(str.isdigit, os.listdir("/proc")):
             with suppress(OSError):
                 words = Path("/proc", process, "cmdline").read_bytes().split(b"\0")
                 if any(word.startswith(bytes(self.state)) for word in words):
                     os.kill(int(process), signal.SIGKILL)
+                    killed.append(process)
+        assert eventually(lambda: not any(map(_has_files, killed)))
+
+
+def _has_files(process):
+    """A thread may have them open after the first one of its process has ended."""
+    try:
+        return state(process) not in "ZX" or len(os.listdir(f"/proc/{process}/task")) > 1
+    except OSError:
+        return False
 
 
 @contextmanager
