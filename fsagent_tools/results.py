@@ -46,8 +46,8 @@ class Result(Protocol):
     """A frozen dataclass whose fields are the data, but for private ones (`_name`).
 
     A field `blocks` becomes the outcome's; a field `lint` adds its line to the text, a field `note`
-    stands below it, unless `tells_lint` and `tells_note`: what to do next, with parameters and
-    tools in backticks.
+    stands below it, unless `tells_note`: what to do next, with parameters and tools in backticks.
+    A field `also` has results of further files; each is told with all of that beneath its `path`.
     A method `plain` gives the host's `output`, where that is not the text that the model reads.
     """
 
@@ -182,16 +182,15 @@ class Outcome:
     @classmethod
     def of(cls, result: Result, shape: Shape, advice: Callable[[str], str] = str) -> "Outcome":
         """`advice` puts a note into the model's words."""
-        data, found = _data(result), getattr(result, "lint", None)
+        data = _data(result)
         blocks = data.pop("blocks", ())
-        texts = [result.render(), getattr(result, "plain", str)()]
         if data.get("note"):
             data["note"] = advice(data["note"])
-        note = "" if getattr(result, "tells_note", False) else data.get("note") or ""
-        line = "" if found is None or getattr(result, "tells_lint", False) else found.line()
-        said = [note, line]
-        text, output = (_with(text, said) for text in texts)
-        output = output if texts[1] else ""
+        every: list[Any] = [result, *getattr(result, "also", ())]
+        rendered = [one.render() for one in every]
+        plain = [getattr(one, "plain", str)() for one in every]
+        text, output = (_told(every, texts, advice) for texts in (rendered, plain))
+        output = output if any(plain) else ""
         return cls(text or "(empty)", data=data, blocks=blocks, shape=shape, output=output)
 
     def with_note(self, note: str) -> "Outcome":
@@ -214,6 +213,17 @@ def _with(text: str, notes: Sequence[str]) -> str:
     for note in filter(None, notes):
         text += ("" if not text or text.endswith("\n") else "\n") + note
     return text
+
+
+def _told(results: Sequence[Any], texts: Iterable[str], advice: Callable[[str], str]) -> str:
+    """The texts of results with their notes and with what checks found."""
+    told = list[str]()
+    for one, text in zip(results, texts, strict=True):
+        note = "" if getattr(one, "tells_note", False) else getattr(one, "note", "")
+        found: Findings | None = getattr(one, "lint", None)
+        told.append(_with(text, [advice(note) if note else "", found.line() if found else ""]))
+    each = (f"== {one.path}\n{text}" for one, text in zip(results, told, strict=True))
+    return "\n".join(each) if told[1:] else told[0]
 
 
 def _data(result: Result) -> dict[str, Any]:

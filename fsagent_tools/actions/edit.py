@@ -7,15 +7,7 @@ from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import (
-    Edited,
-    EditMarks,
-    How,
-    edited_of,
-    numbered_lines,
-    of_files,
-    with_findings,
-)
+from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines
 from fsagent_tools.call import patience
 from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
@@ -72,15 +64,6 @@ class EditedFiles(Edited):
     """What an edit of several files did; `also`: to the further ones."""
 
     also: list[Edited] = field(default_factory=list)
-    tells_lint = True
-
-    def render(self) -> str:
-        own = (self.path, with_findings(super().render(), self.lint))
-        further = [(one.path, with_findings(one.render(), one.lint)) for one in self.also]
-        return of_files([own, *further])
-
-    def plain(self) -> str:
-        return of_files([(self.path, super().plain()), *((o.path, o.plain()) for o in self.also)])
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))

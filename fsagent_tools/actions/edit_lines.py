@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, mod
 from pydantic import Field as Described
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped, of_files, with_findings
+from fsagent_tools.answers.edited import clipped
 from fsagent_tools.edits.changes import (
     Change,
     Placement,
@@ -196,18 +196,11 @@ class EditedLines:
     also: list["EditedLines"] = field(default_factory=list)
 
     def render(self) -> str:
-        if not self.also:
-            parts = (*self.notes, self._marked or clipped(self.diff), self._broken)
-            return "\n".join(filter(None, parts))
-        every = (replace(self, also=[]), *self.also)
-        return of_files([(one.path, with_findings(one.render(), one.lint)) for one in every])
-
-    @property
-    def tells_lint(self) -> bool:
-        return bool(self.also)
+        parts = (*self.notes, self._marked or clipped(self.diff), self._broken)
+        return "\n".join(filter(None, parts))
 
     def plain(self) -> str:
-        return "\n".join(one.diff for one in (self, *self.also))
+        return self.diff
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))

@@ -100,11 +100,6 @@ def edited_of(edit: Edit, written: Written, how: How, marks: EditMarks) -> Edite
     )
 
 
-def with_findings(text: str, lint: Findings | None) -> str:
-    """What is told of one of several files; of one alone the outcome adds what a check found."""
-    return "\n".join(filter(None, (text, lint.line() if lint else "")))
-
-
 def of_files(texts: Sequence[tuple[str, str]]) -> str:
     """What is told of each of several files beneath its path."""
     return "\n".join(f"== {path}\n{text}" for path, text in texts)
