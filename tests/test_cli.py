@@ -134,6 +134,24 @@ def test_the_terminal_is_asked(answer, written, fsagent):
     assert code == (0 if written else 1)
 
 
+def test_a_terminal_shows_the_last_line_of_a_command_that_runs(fsagent):
+    master, slave = pty.openpty()
+    command = (
+        f"echo first; printf '\\033[2Jsecond {'x' * 600}\n'; until test -e seen; do sleep 0.1; done"
+    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": slave}
+    with fsagent("bash", command, start=subprocess.Popen, **pipes) as running:
+        os.close(slave)
+        shown = ""
+        while "xxx" not in shown:
+            shown += os.read(master, 4096).decode()
+        (fsagent.project / "seen").touch()
+        assert running.wait(60) == 0
+    os.close(master)
+    assert "\x1b[2J" not in shown
+    assert "bash … " in shown
+
+
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     """A project of its own as the current directory, and a home that configures nothing."""

@@ -5,15 +5,19 @@ import re
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from fsagent_tools.approval.prompt import RESET, escaped, in_colour, tinted
+from fsagent_tools.call import emitting
 from fsagent_tools.errors import InvalidArguments, ToolError
 from fsagent_tools.results import Outcome, Shape
 
 ERASE = "\r\x1b[K"
+UNWRAPPED, WRAPPED = "\x1b[?7l", "\x1b[?7h"  # what is wider than the terminal stays in one row
+ROW = 500  # characters of output that are kept for it
 REFUSED = 1
 _SEARCHES = ("grep", "glob", "ls")
 PATIENT = 1.0  # seconds until a command shows that it is at work
@@ -66,25 +70,30 @@ def complain(message: str, code: int, *, as_json: bool, usage: str = "") -> int:
 
 @contextmanager
 def progress(name: str, *, quiet: bool) -> Iterator[None]:
-    """While the block runs for long, say so on a terminal's standard error."""
+    """While the block runs for long, say so on a terminal's standard error, with the last line of
+    live output.
+    """
     if quiet or not sys.stderr.isatty():
         yield
         return
     done = threading.Event()
-    ticking = threading.Thread(target=_tick, args=(name, done), daemon=True)
+    heard: deque[str] = deque(maxlen=ROW)
+    ticking = threading.Thread(target=_tick, args=(name, heard, done), daemon=True)
     ticking.start()
     try:
-        yield
+        with emitting(heard.extend):
+            yield
     finally:
         done.set()
         ticking.join()
 
 
-def _tick(name: str, done: threading.Event) -> None:
+def _tick(name: str, heard: deque[str], done: threading.Event) -> None:
     began = time.monotonic()
     while not done.wait(PATIENT):
-        seconds = time.monotonic() - began
-        print(f"{ERASE}{name} … {seconds:.0f} s", end="", file=sys.stderr, flush=True)
+        last = "".join(heard.copy()).rstrip().rpartition("\n")[2]
+        said = f"{name} … {time.monotonic() - began:.0f} s  {escaped(last)}".rstrip()
+        print(f"{ERASE}{UNWRAPPED}{said}{WRAPPED}", end="", file=sys.stderr, flush=True)
     if time.monotonic() - began >= PATIENT:
         print(ERASE, end="", file=sys.stderr, flush=True)
 
