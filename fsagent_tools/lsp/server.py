@@ -14,6 +14,7 @@ from fsagent_tools.lsp.changes import DiskChanges
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused, items_in
 from fsagent_tools.lsp.documents import Documents, Finding, OpenDocument, short_cause
+from fsagent_tools.lsp.progress import Progress
 from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.lsp.watch import DELETED, Watch, regular_text
 
@@ -39,7 +40,6 @@ CAPABILITIES = {
     },
     "experimental": {"serverStatusNotification": True},
 }
-FAILED = "Error loading workspace"  # gopls's title of what it shows as work till it is mended
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
 _GRANTED = ("window/showMessageRequest", "window/workDoneProgress/create")
 STATUS, LOG = "experimental/serverStatus", "window/logMessage"
@@ -56,10 +56,8 @@ class Server:
         self._spec = spec
         self._registered: dict[str, str] = {}  # ID -> method
         self._ails = ""  # why it told nothing, as its log says
-        self._busy = {STATUS} if spec.loads else set()  # tokens of work in progress
-        self._trouble, self._failed = "", ""  # why it has not read the project; the token of that
-        self._news, self._warm = 0, False  # works begun and refreshes asked for
-        self._rested = 0.0  # when it last ended one
+        self._work = Progress(spec.loads)
+        self._warm = False  # it has seen the whole project
         final = spec.pushes == "finally"
         self.documents = Documents(lambda *sent: self.client.notify(*sent), versioned=final)
         self._changes = DiskChanges(watch, self.documents) if watch else None
@@ -131,13 +129,14 @@ class Server:
         """Wait for a server that says when it has read the project, or files that changed, which it
         has to begin soon: perhaps it wants nothing of them.
         """
-        if WATCHED in self._busy:
+        work = self._work
+        if work.expected:
             self.client.round_trip(until)
             soon = min(until, time.monotonic() + QUIET * UNSETTLED)
-            self.client.wait(lambda: WATCHED not in self._busy, soon)
-            self._busy.discard(WATCHED)
+            self.client.wait(lambda: not work.expected, soon)
+            work.expect(work=False)
         whole = self._spec.pushes == "rechecks"
-        return self.client.wait(lambda: not (self._busy if whole else STATUS in self._busy), until)
+        return self.client.wait(lambda: not (work.busy if whole else work.reading), until)
 
     def show(self, document: OpenDocument, text: str, until: float) -> None:
         if not self.pulls and self.documents.owes(document, text):
@@ -145,7 +144,7 @@ class Server:
         self.documents.send(document, text)
 
     def _finding(self, of: OpenDocument, items: list[Any], *, done: bool = True) -> Finding:
-        trouble = (self._trouble or of.trouble).replace(f"{self._root}/", "")
+        trouble = (self._work.trouble or of.trouble).replace(f"{self._root}/", "")
         return Finding(items, of.text, unfinished=not done, trouble=trouble, left=of.left)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
@@ -170,26 +169,26 @@ class Server:
         progress or by asking for a refresh, however shortly after its answer.
         """
         for _ in range(0 if self._warm else MOST_PULLS):
-            known = self._news
+            known = self._work.news
             items = self._pulled(document, until)
             quiet = time.monotonic() + QUIET
             if not self.client.wait(self._news_since(known), min(until, quiet)):
                 self._warm = quiet <= until
                 return self._finding(document, items, done=self._warm)
-            if not self.client.wait(lambda: not self._busy, until):
+            if not self.client.wait(lambda: not self._work.busy, until):
                 return self._finding(document, items, done=False)
         self._warm = True
         return self._finding(document, self._pulled(document, until))
 
     def _news_since(self, known: int) -> Callable[[], bool]:
-        return lambda: bool(self._busy) or self._news != known
+        return lambda: self._work.busy or self._work.news != known
 
     def _pushed(self, document: OpenDocument, settle: float, until: float) -> Finding | None:
         def quiet() -> bool:
             wanted = 0 if self._spec.pushes == "finally" else settle
             wanted = wanted if document.sure else QUIET * UNSETTLED
-            since = max(document.heard, self._rested)
-            return not self._busy and time.monotonic() - since >= wanted
+            since = max(document.heard, self._work.rested)
+            return not self._work.busy and time.monotonic() - since >= wanted
 
         document.settled = self.client.wait(quiet, until)
         items = document.items
@@ -198,7 +197,7 @@ class Server:
     def _tell(self, changes: Mapping[str, int], language: str) -> None:
         """Whether or not it asked for that: who asks later, too, has read files before."""
         if self._spec.pushes == "rechecks":
-            self._busy.add(WATCHED)  # until it begins
+            self._work.expect(work=True)
         news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
         self.client.notify(WATCHED, {"changes": news})
         if self._spec.loads:
@@ -253,29 +252,9 @@ class Server:
         elif method == RELAYED:  # its problems go by nothing that TypeScript knows
             self.client.notify(RELAY, [[number, None] for number, *_ in params])
         elif method == STATUS:
-            self._work(STATUS, begins=not params["quiescent"])
-            healthy = params.get("health") not in ("error", "warning")
-            self._trouble = "" if healthy else short_cause(str(params.get("message")))
+            self._work.status(params)
         elif method == "$/progress":
-            self._progress(str(params["token"]), params["value"])
-
-    def _progress(self, token: str, value: Any) -> None:
-        kind = value.get("kind")
-        if value.get("title") == FAILED:
-            self._failed = token
-        if token == self._failed:
-            self._trouble = "" if kind == "end" else str(value.get("message"))
-        elif kind in ("begin", "end"):
-            self._work(token, begins=kind == "begin")
-
-    def _work(self, token: str, *, begins: bool) -> None:
-        if begins:
-            self._news += 1
-            self._busy.add(token)
-            self._busy.discard(WATCHED)
-        else:
-            self._busy -= {token, STATUS} if self._spec.loads == "work" else {token}
-            self._rested = time.monotonic()
+            self._work.step(params)
 
     def _configuration(self, params: Any) -> list[Any]:
         return [self._section(item.get("section") or "") for item in params["items"]]
@@ -297,4 +276,4 @@ class Server:
             self._registered.pop(str(item["id"]), None)
 
     def _refresh(self, params: Any) -> None:
-        self._news += 1
+        self._work.news += 1
