@@ -222,8 +222,9 @@ def _note(
 ) -> str:
     notes = []
     if truncated:
-        several = " or path. Or set `include`" * any(line.path for line in hits.lines)
-        notes.append(f"First {len(rows):,} results only: use a narrower pattern{several}.")
+        wide = " or path" * any(line.path for line in hits.lines)
+        wide += ". Or set `include`" * (bool(wide) and not params.include)
+        notes.append(f"First {len(rows):,} results only: use a narrower pattern{wide}.")
     elif not rows and not hits.late:
         notes.append(f"No match in {start.named(params.path)!r}.")
     if hits.binary and not rows:

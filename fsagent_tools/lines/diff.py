@@ -1,7 +1,7 @@
 """Diffs from known hunks, unified or with the lines' IDs: nothing is compared again."""
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from fsagent_tools.lines.document import NEARBY, Document
 from fsagent_tools.lines.source import Lines, split, text_of
@@ -136,14 +136,14 @@ def _with_ids(document: Document, old: Lines, group: Sequence[Hunk], shift: int)
     """`shift`: how many lines the places above have added."""
     rows: list[str] = []
     start = stop = -1
-    for hunk in group:
+    for hunk, below in zip_longest(group, group[1:]):
         start = hunk.start + shift
         rows += [f"@@ {start + 1}"] * (start != stop)
         stop = start + len(hunk.new)
         if hunk.growth < 0:
             rows += _removed(old, hunk)
         rows += _now(document, start, stop, moved=hunk.origin is not None)
-        if len(hunk.new) != 1 or hunk.growth:
+        if (len(hunk.new) != 1 or hunk.growth) and not (below and below.start == hunk.stop):
             rows.append(_next(document, start, stop))
         shift += hunk.growth
     return rows
@@ -168,7 +168,7 @@ def _now(document: Document, start: int, stop: int, *, moved: bool) -> list[str]
         return whole(start, stop)
     rows = [f"({len(middle)} lines)"]
     if not moved:
-        rows = [f"({len(middle)} lines; as their IDs are quoted, blank ones left out:)"]
+        rows = [f"({len(middle)} lines by ID and first words, without blank ones:)"]
         named = (document.named(line) for line in middle[:_NAMED])
         rows += [f"+{name}" for name in named if " " in name]
     return [*whole(start, middle.start), *rows, *whole(middle.stop, stop)]

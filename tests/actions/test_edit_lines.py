@@ -591,6 +591,11 @@ def test_each_change_is_told_under_its_number(sessions, root):
     assert shape(out) == "@@ 2\n+    y\n+    z\nthen 2 blank lines: print(f(7))"
     out = session.edit({"line_id": quoted(session, 6), "new_content": ""}, path="a.py")
     assert shape(out) == "@@ 6\n-print(f(7))\nthen: the end"
+    two = [
+        {"after_line_id": quoted(session, 1), "new_content": text} for text in ("    a", "    b")
+    ]
+    out = session.edit(*two, path="a.py")
+    assert shape(out) == "@@ 2\n+    a\n+    b\nthen: y"
 
 
 @pytest.mark.parametrize("style", ["tag", "short", "words"])
@@ -605,7 +610,7 @@ def test_of_many_lines_the_middle_is_told_by_its_ids(sessions, root, style):
     assert (rows[0], len(rows), rows[11]) == (
         "@@ 2",
         93 - 7,
-        "(70 lines; as their IDs are quoted, blank ones left out:)",
+        "(70 lines by ID and first words, without blank ones:)",
     )
     assert rows[-1] == f"then: {name(session, 92, 'a.txt')} last ="
     for line, row in ((3, rows[2]), (41, next(row for row in rows if row.endswith("value 39")))):

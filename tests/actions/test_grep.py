@@ -450,6 +450,13 @@ def test_an_answer_is_as_long_as_one_of_read_and_says_where_it_ends(tmp_path, se
     assert search("need", offset=shown).text.startswith(f"a:{shown + 1}:need {shown} ")
 
 
+def test_what_was_narrowed_by_include_is_not_told_to_set_it(tmp_path, search):
+    put(tmp_path, a="need\nneed\n")
+    assert search("need", max_results=1).text.endswith("pattern or path. Or set `include`.")
+    out = search("need", max_results=1, include="a*")
+    assert out.text.endswith("use a narrower pattern or path.")
+
+
 def test_lines_around_count_once_in_what_an_answer_holds(tmp_path, search):
     put(tmp_path, a="".join(f"need {n} {'x' * 400}\n" for n in range(99)))
     assert not search("need", context=9).data["truncated"]
