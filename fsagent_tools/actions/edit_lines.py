@@ -150,10 +150,9 @@ WordedChanges = Annotated[  # where an ID is a word, and with all that a change 
     BeforeValidator(changes_of),
     _list_of(_WORDED),
     Described(
-        description='new_content: whole lines (last newline optional), "" deletes. It replaces '
-        "line_id, or old in it, or line_id to end_line_id or up to end_before; after_line_id or "
-        "before_line_id insert it. "
-        "Without it lines move there, or are copied from_file. "
+        description="Replace line_id (to end_line_id or up to end_before), or old in it, with "
+        'new_content: whole lines (last newline optional), "" deletes. Insert new_content '
+        "after_line_id or before_line_id, or instead move line_id there, or copy it with from_file. "
         "An ID needs its line's first two words: "
         '"amp return x", "gol }"; a blank line has none.'
     ),
