@@ -152,8 +152,8 @@ WordedChanges = Annotated[  # where an ID is a word, and with all that a change 
     Described(
         description="Replace line_id (to end_line_id or up to end_before), or old in it, with "
         'new_content: whole lines (last newline optional), "" deletes. Insert new_content '
-        "after_line_id or before_line_id, or instead move line_id there, or copy it with from_file. "
-        "An ID needs its line's first two words: "
+        "after_line_id or before_line_id, or instead move line_id there, or copy it with "
+        "from_file. An ID needs its line's first two words: "
         '"amp return x", "gol }"; a blank line has none.'
     ),
 ]

@@ -11,8 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from functools import cached_property
 
-from fsagent_tools.records import dataclass
-
 Pair = tuple[int, int]
 MatchingBlock = tuple[int, int, int]  # old start, new start, length
 Gap = tuple[int, int, int, int]  # old start, old end, new start, new end
@@ -40,25 +38,7 @@ def matching_blocks(
 
     texts: the lines that `new` stands for, where it holds only sums of them.
     """
-    texts = new if texts is None else texts
-    sides = _Sides(old, new)
-    blocks: list[MatchingBlock] = []
-    todo: list[tuple[Gap, bool]] = [((0, len(old), 0, len(new)), True)]
-    while todo:
-        region, local = todo.pop()
-        region = _trim(old, new, region, blocks)
-        i, i_end, j, j_end = region
-        if i == i_end or j == j_end:
-            continue
-        if local and (place := _resync(sides, region)):
-            x, y = place
-            todo += [((x, i_end, y, j_end), True), ((i, x, j, y), False)]
-            continue
-        anchors, width = _anchors(sides, region)
-        if width == 1:
-            anchors = [pair for pair in anchors if _is_telling(old, new, texts, *pair)]
-        todo += [(gap, False) for gap in _fix(anchors, width, region, blocks) if anchors]
-    return blocks
+    return _Alignment(old, new, new if texts is None else texts).blocks
 
 
 def by_line(blocks: Iterable[MatchingBlock], count: int) -> list[int]:
@@ -81,12 +61,29 @@ def as_runs(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
     return found
 
 
-@dataclass(frozen=True)
-class _Sides:
-    """Both whole versions."""
+class _Alignment:
+    """Both whole versions, and the runs of lines that are the same."""
 
-    old: Sequence[Hashable]
-    new: Sequence[Hashable]
+    def __init__(
+        self, old: Sequence[Hashable], new: Sequence[Hashable], texts: Sequence[Hashable]
+    ) -> None:
+        self.old, self.new, self.texts = old, new, texts
+        self.blocks: list[MatchingBlock] = []
+        todo: list[tuple[Gap, bool]] = [((0, len(old), 0, len(new)), True)]
+        while todo:
+            region, local = todo.pop()
+            region = self._trim(region)
+            i, i_end, j, j_end = region
+            if i == i_end or j == j_end:
+                continue
+            if local and (place := self._resync(region)):
+                x, y = place
+                todo += [((x, i_end, y, j_end), True), ((i, x, j, y), False)]
+                continue
+            anchors, width = self._anchors(region)
+            if width == 1:
+                anchors = [pair for pair in anchors if self._is_telling(*pair)]
+            todo += [(gap, False) for gap in self._fix(anchors, width, region) if anchors]
 
     @cached_property
     def once(self) -> Set[Hashable]:
@@ -94,20 +91,83 @@ class _Sides:
         counts, others = Counter(self.old), Counter(self.new)
         return {line for line, count in counts.items() if count == 1 == others.get(line)}
 
+    def _trim(self, region: Gap) -> Gap:
+        """Match the equal lines at both ends of a region and return what is between them."""
+        i, i_end, j, j_end = region
+        same = equal_ahead(self.old, self.new, i, j, min(i_end - i, j_end - j))
+        if same:
+            self.blocks.append((i, j, same))
+        i, j = i + same, j + same
+        same = equal_behind(self.old, self.new, i_end, j_end, min(i_end - i, j_end - j))
+        if same:
+            self.blocks.append((i_end - same, j_end - same, same))
+        return i, i_end - same, j, j_end - same
 
-def _trim(
-    old: Sequence[Hashable], new: Sequence[Hashable], region: Gap, blocks: list[MatchingBlock]
-) -> Gap:
-    """Match the equal lines at both ends of a region and return what is between them."""
-    i, i_end, j, j_end = region
-    same = equal_ahead(old, new, i, j, min(i_end - i, j_end - j))
-    if same:
-        blocks.append((i, j, same))
-    i, j = i + same, j + same
-    same = equal_behind(old, new, i_end, j_end, min(i_end - i, j_end - j))
-    if same:
-        blocks.append((i_end - same, j_end - same, same))
-    return i, i_end - same, j, j_end - same
+    def _resync(self, region: Gap) -> Pair | None:
+        """The next place where both sides agree for `RUN` lines, close behind an edit."""
+        i, i_end, j, j_end = region
+        if min(i_end - i, j_end - j) <= 4 * WINDOW:
+            return None
+        for window, width in ((24, 1), (WINDOW, 1), (WINDOW, _WIDEST)):
+            for x, y in self._unique_pairs((i, i + window, j, j + window), width):
+                if self.old[x : x + RUN] == self.new[y : y + RUN]:
+                    return x, y
+        return None
+
+    def _anchors(self, region: Gap) -> tuple[list[Pair], int]:
+        """Common lines, else runs of lines, unique on both sides and in order; the run's width."""
+        i, i_end, j, j_end = region
+        height, other = i_end - i, j_end - j
+        if min(height, other) == 1 or set(self.old[i:i_end]).isdisjoint(self.new[j:j_end]):
+            return [], 1  # one line against a gap tells no order; moved lines are found later
+        width = 1
+        anchors = self._unique_pairs(region, width)
+        while not anchors and width < _WIDEST and min(height, other) > 2 * width:
+            if height * other <= TINY:
+                break
+            width *= 2
+            anchors = self._unique_pairs(region, width)
+        return anchors, width
+
+    def _fix(self, anchors: Iterable[Pair], width: int, region: Gap) -> Iterable[Gap]:
+        """Match the anchors and yield the gaps between them."""
+        i, i_end, j, j_end = region
+        for x, y in anchors:
+            if x < i or y < j:
+                continue  # inside the run before
+            self.blocks.append((x, y, width))
+            if x > i or y > j:
+                yield i, x, j, y
+            i, j = x + width, y + width
+        yield i, i_end, j, j_end
+
+    def _unique_pairs(self, region: Gap, width: int) -> list[Pair]:
+        """(old, new) starts of runs of `width` lines, unique on both sides and in order."""
+        i, i_end, j, j_end = region
+        a, b = self.old[i:i_end], self.new[j:j_end]
+        if width > 1:
+            a = list(zip(*(a[shift:] for shift in range(width)), strict=False))
+            b = list(zip(*(b[shift:] for shift in range(width)), strict=False))
+        in_a, in_b = once(a, i), once(b, j)
+        pairs = sorted((in_a[key], in_b[key]) for key in in_a.keys() & in_b.keys())
+        row = _chain(pairs)
+        if len(row) == len(pairs):
+            return row
+        crossing = _crossing(pairs)
+        if width > 1 or len(row) <= _FAR_LONGER * (len(pairs) - len(row)):
+            return [pair for pair in row if pair not in crossing]
+        return [pair for pair in row if pair not in crossing or self.old[pair[0]] in self.once]
+
+    def _is_telling(self, x: int, y: int) -> bool:
+        """Whether a common line, with equal lines beside it, is more than a brace or a blank."""
+        known = letters_and_digits(self.texts[y])
+        for step in ADJACENT:
+            if known >= _LEAST:
+                break
+            u, v = x + step, y + step
+            if 0 <= u < len(self.old) and 0 <= v < len(self.new) and self.old[u] == self.new[v]:
+                known += letters_and_digits(self.texts[v])
+        return known >= _LEAST
 
 
 def equal_ahead(old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int) -> int:
@@ -137,68 +197,6 @@ def agreeing(most: int, largest: int, same: Callable[[int, int], bool]) -> int:
         else:
             most, stride = done + size, size // 2
     return done
-
-
-def _resync(sides: _Sides, region: Gap) -> Pair | None:
-    """The next place where both sides agree for `RUN` lines, close behind an edit."""
-    i, i_end, j, j_end = region
-    if min(i_end - i, j_end - j) <= 4 * WINDOW:
-        return None
-    old, new = sides.old, sides.new
-    for window, width in ((24, 1), (WINDOW, 1), (WINDOW, _WIDEST)):
-        for x, y in _unique_pairs(sides, (i, i + window, j, j + window), width):
-            if old[x : x + RUN] == new[y : y + RUN]:
-                return x, y
-    return None
-
-
-def _anchors(sides: _Sides, region: Gap) -> tuple[list[Pair], int]:
-    """Common lines, else runs of lines, unique on both sides and in order; and the run's width."""
-    i, i_end, j, j_end = region
-    height, other = i_end - i, j_end - j
-    if min(height, other) == 1 or set(sides.old[i:i_end]).isdisjoint(sides.new[j:j_end]):
-        return [], 1  # one line against a gap is no evidence of order; moved lines are found later
-    width = 1
-    anchors = _unique_pairs(sides, region, width)
-    while not anchors and width < _WIDEST and min(height, other) > 2 * width:
-        if height * other <= TINY:
-            break
-        width *= 2
-        anchors = _unique_pairs(sides, region, width)
-    return anchors, width
-
-
-def _fix(
-    anchors: Iterable[Pair], width: int, region: Gap, blocks: list[MatchingBlock]
-) -> Iterable[Gap]:
-    """Match the anchors and yield the gaps between them."""
-    i, i_end, j, j_end = region
-    for x, y in anchors:
-        if x < i or y < j:
-            continue  # inside the run before
-        blocks.append((x, y, width))
-        if x > i or y > j:
-            yield i, x, j, y
-        i, j = x + width, y + width
-    yield i, i_end, j, j_end
-
-
-def _unique_pairs(sides: _Sides, region: Gap, width: int) -> list[Pair]:
-    """(old, new) starts of runs of `width` lines that are unique on both sides and in order."""
-    i, i_end, j, j_end = region
-    a, b = sides.old[i:i_end], sides.new[j:j_end]
-    if width > 1:
-        a = list(zip(*(a[shift:] for shift in range(width)), strict=False))
-        b = list(zip(*(b[shift:] for shift in range(width)), strict=False))
-    in_a, in_b = once(a, i), once(b, j)
-    pairs = sorted((in_a[key], in_b[key]) for key in in_a.keys() & in_b.keys())
-    row = _chain(pairs)
-    if len(row) == len(pairs):
-        return row
-    crossing = _crossing(pairs)
-    if width > 1 or len(row) <= _FAR_LONGER * (len(pairs) - len(row)):
-        return [pair for pair in row if pair not in crossing]
-    return [pair for pair in row if pair not in crossing or sides.old[pair[0]] in sides.once]
 
 
 def _crossing(pairs: Sequence[Pair]) -> set[Pair]:
@@ -243,20 +241,6 @@ def _chain(pairs: list[Pair]) -> list[Pair]:
         chain.append(pairs[n])
         n = back[n]
     return chain[::-1]
-
-
-def _is_telling(
-    old: Sequence[Hashable], new: Sequence[Hashable], texts: Sequence[Hashable], x: int, y: int
-) -> bool:
-    """Whether a common line, with equal lines beside it, is more than a brace or a blank."""
-    known = letters_and_digits(texts[y])
-    for step in ADJACENT:
-        if known >= _LEAST:
-            break
-        u, v = x + step, y + step
-        if 0 <= u < len(old) and 0 <= v < len(new) and old[u] == new[v]:
-            known += letters_and_digits(texts[v])
-    return known >= _LEAST
 
 
 def letters_and_digits(text: Hashable) -> int:

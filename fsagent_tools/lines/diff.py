@@ -74,26 +74,22 @@ def _body(
 ) -> list[str]:
     """The lines of one group; `unfinished`: its new side is the text's end, without a newline."""
     low, high = window
-    body: list[tuple[str, str]] = []
+    rows: list[str] = []
     at = low
-    for hunk in group:
-        body += _marked(" ", old.between(at, hunk.start))
-        body += _marked("-", old.between(hunk.start, hunk.stop))
-        body += _marked("+", hunk.new)
+    for hunk in [*group, Hunk(high, high, ())]:
+        rows += _marked(" ", old.between(at, hunk.start))
+        rows += _marked("-", old.between(hunk.start, hunk.stop))
+        rows += _marked("+", hunk.new)
         at = hunk.stop
-    body += _marked(" ", old.between(at, high))
-    rows = [mark + text for mark, text in body]
     ends = [" +"] * unfinished + [" -"] * (high == old.count and not old.ends_with_newline)
-    final = {
-        max((n for n, (mark, _) in enumerate(body) if mark in side), default=-1) for side in ends
-    }
+    final = {max((n for n, row in enumerate(rows) if row[0] in side), default=-1) for side in ends}
     for n in sorted(final - {-1}, reverse=True):
         rows.insert(n + 1, NO_NEWLINE)
     return rows
 
 
-def _marked(mark: str, lines: Sequence[bytes]) -> list[tuple[str, str]]:
-    return [(mark, line) for line in text_of(lines)]
+def _marked(mark: str, lines: Sequence[bytes]) -> list[str]:
+    return [mark + text for text in text_of(lines)]
 
 
 def grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:

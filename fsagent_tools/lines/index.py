@@ -2,7 +2,7 @@
 
 from array import array
 from bisect import bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from itertools import groupby
@@ -94,8 +94,7 @@ class LineIndex:
     def ids(self, start: int, stop: int) -> list[str | None]:
         """The IDs of lines `start` to `stop`; None for a line that was never shown."""
         ids: list[str | None] = [None] * max(0, stop - start)
-        for run in self._touching(start, stop):
-            part = run.part(start, stop)
+        for part in self._parts(start, stop):
             ids[part.start - start : part.stop - start] = part.list()
         return ids
 
@@ -107,7 +106,7 @@ class LineIndex:
         if not window.count:
             return ""
         start, stop = window.start, window.stop
-        known = [run.part(start, stop) for run in self._touching(start, stop)]
+        known = self._parts(start, stop)
         if len(known) == 1 and len(known[0]) == window.count:
             return known[0].ids
         parts, at = [], start
@@ -116,60 +115,39 @@ class LineIndex:
                 parts.append(self._minted(window, at, part.start))
             parts.append(part)
             at = part.stop
-        ids, sums = "".join([part.ids for part in parts]), "".join([part.sums for part in parts])
+        shown = _joined(parts)
         low = start if known and known[0].start == start else start - 1
         high = stop if known and known[-1].stop == stop else stop + 1
         near = [run for run in self.runs if run.stop > low and run.start < high]
-        head = near[0].part(near[0].start, start) if near else Run(start, "", "")
-        tail = near[-1].part(stop, near[-1].stop) if near else head
-        shown = Run(
-            head.start if head.ids else start,
-            head.ids + ids + tail.ids,
-            head.sums + sums + tail.sums,
-        )
+        head = [run.part(run.start, start) for run in near[:1]]
+        tail = [run.part(stop, run.stop) for run in near[-1:]]
         self.changed = self.changed or len(near) > 1
         before = [run for run in self.runs if run.stop <= low]
-        self.runs = [*before, shown, *(run for run in self.runs if run.start >= high)]
-        return ids
+        after = [run for run in self.runs if run.start >= high]
+        self.runs = [*before, _joined([*head, shown, *tail]), *after]
+        return shown.ids
 
     def run_at(self, line: int) -> Run:
         """The run that holds `line`, which must have been shown."""
-        return next(iter(self._touching(line, line + 1)))
-
-    def splice(self, start: int, stop: int, new: int) -> None:
-        """Lines `start` to `stop` became `new` lines without IDs; the rest keeps its own."""
-        shift = new - (stop - start)
-        self.changed = True
-        runs = []
-        for run in self.runs:
-            if run.stop <= start:
-                runs.append(run)
-            elif run.start >= stop:
-                runs.append(Run(run.start + shift, run.ids, run.sums))
-            else:
-                pieces = (run.part(run.start, start), run.part(stop, run.stop, shift))
-                runs += [piece for piece in pieces if len(piece)]
-                self.retire(run.part(start, stop).ids, start, "by an edit")
-        self.runs = runs
-        self.count += shift
+        return next(run for run in reversed(self.runs) if run.start <= line)
 
     def follow(self, hunks: Sequence[Hunk]) -> None:
         """The text was changed by hunks (ascending, disjoint); moved lines keep their IDs."""
-        moved: list[Run] = []
-        shift = 0
+        runs, moved = list[Run](), ""
+        at = shift = 0
+        for hunk in [*hunks, Hunk(self.count, self.count, ())]:
+            runs += self._parts(at, hunk.start, shift)
+            if (first := hunk.origin) is not None:
+                parts = self._parts(first, first + len(hunk.new), hunk.start + shift - first)
+                runs += parts
+                moved += _joined(parts).ids
+            at, shift = hunk.stop, shift + hunk.growth
+        kept = IdSet(moved)
         for hunk in hunks:
-            if (start := hunk.origin) is not None:
-                stop, down = start + len(hunk.new), hunk.start + shift - start
-                moved += [run.part(start, stop, down) for run in self._touching(start, stop)]
-            shift += hunk.growth
-        for hunk in reversed(hunks):
-            self.splice(hunk.start, hunk.stop, len(hunk.new))
-        kept = {line_id for run in moved for line_id in run.list()}
-        if kept:
-            self.retired = "".join(i for i in split_ids(self.retired) if i not in kept)
-            self.gone = {i: why for i, why in self.gone.items() if i not in kept}
-        for run in moved:
-            self._insert(run)
+            gone = _joined(self._parts(hunk.start, hunk.stop)).ids
+            self.retire(kept.without(gone), hunk.start, "by an edit")
+        self.runs, self.count = runs, self.count + shift
+        self.changed = self.changed or bool(hunks)
 
     def retire(self, ids: str, line: int, how: str) -> None:
         """Give up the IDs in the string `ids`, which stood near `line`, for good."""
@@ -184,13 +162,15 @@ class LineIndex:
         new = window.part(start, stop)
         return Run(start, self.style.mint(new, self.used), checksums(new.lines, new.bare))
 
-    def _touching(self, start: int, stop: int) -> Iterable[Run]:
+    def _parts(self, start: int, stop: int, shift: int = 0) -> list[Run]:
+        """What has IDs of lines `start` to `stop`, moved down by `shift` lines."""
+        found: list[Run] = []
         first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
         for run in self.runs[first:]:
             if run.start >= stop:
                 break
-            if run.stop > start:
-                yield run
+            found += filter(len, [run.part(start, stop, shift)])
+        return found
 
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""
@@ -258,6 +238,12 @@ class LineIndex:
         ):
             raise ValueError("runs that contradict each other")
         return index
+
+
+def _joined(runs: Sequence[Run]) -> Run:
+    """One run of lines that stand below each other; of none where no line has an ID."""
+    start = next((run.start for run in runs if run.ids), 0)
+    return Run(start, "".join([run.ids for run in runs]), "".join([run.sums for run in runs]))
 
 
 def aligned(ids: str, wanted: str, start: int = 0) -> int:

@@ -72,21 +72,6 @@ class Window:
                 return False
         return True
 
-    def fitting(self, most: int, each: int) -> "Window":
-        """The first lines that take at most `most` bytes, a line its own and `each` more."""
-        if len(self.raw) + each * self.count <= most:
-            return self
-        fits, count, beyond = 0, 0, len(self.raw) + 1  # bytes that fit, lines that end in them
-        while beyond - fits > 1:
-            middle = (fits + beyond) // 2
-            ended = count + self.raw.count(self.newline, fits, middle)
-            if middle + each * ended <= most:
-                fits, count = middle, ended
-            else:
-                beyond = middle
-        end = self.raw.rfind(self.newline, 0, fits) + 1
-        return Window(self.start, count, self.raw[:end], self.newline)
-
     def clips(self, limit: int) -> bool:
         """Whether a line has more than `limit` characters."""
         return not self.within(limit) and max(map(len, text_of(self.lines))) > limit
@@ -219,14 +204,22 @@ class Lines:
         return Window(start, max(0, stop - start), self.raw(start, stop), self.newline)
 
     def fitting(self, start: int, stop: int, most: int, each: int) -> Window:
-        """`window(start, stop).fitting(most, each)`, of which only `most` bytes are fetched."""
+        """The first lines that take at most `most` bytes, a line its own and `each` more.
+
+        No more than `most` bytes are fetched.
+        """
         start, stop = min(start, self.count), min(stop, self.count)
         begin, end = self.offset(start), self.offset(stop)
         raw = self.fetch(begin, min(end, begin + most))
         if end - begin > most:
             raw = raw[: raw.rfind(self.newline) + 1]
-            stop = start + raw.count(self.newline)
-        return Window(start, stop - start, self._utf8(raw), self.newline).fitting(most, each)
+        raw = self._utf8(raw)
+        if end - begin > most or len(raw) + each * (stop - start) > most:
+            sizes = (len(line) + 1 + each for line in raw.split(self.newline)[:-1])
+            ends = [*accumulate(sizes, initial=0)]
+            fit = bisect_right(ends, most) - 1
+            stop, raw = start + fit, raw[: ends[fit] - each * fit]
+        return Window(start, stop - start, raw, self.newline)
 
     def _utf8(self, raw: bytes) -> bytes:
         return self.to_utf8(self, raw) if self.to_utf8 else raw

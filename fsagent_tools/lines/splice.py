@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from fsagent_tools.lines.align import align
+from fsagent_tools.lines.align import as_runs, matching_blocks
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.records import dataclass
 
@@ -75,14 +75,12 @@ def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     if min(len(old), len(hunk.new)) == 0 or len(old) == len(hunk.new) == 1:  # nothing to align
         yield from [hunk] * ([*old] != [*hunk.new])
         return
-    matched = align(list(old), list(hunk.new))  # slices of one kind compare
+    blocks = as_runs(matching_blocks([*old], [*hunk.new]))  # slices of one kind compare
     i = j = 0
-    for y, x in [*enumerate(matched), (len(hunk.new), len(old))]:
-        if x < 0:
-            continue
+    for x, y, same in [*blocks, (len(old), len(hunk.new), 0)]:
         if x > i or y > j:
             yield Hunk(hunk.start + i, hunk.start + x, hunk.new[j:y])
-        i, j = x + 1, y + 1
+        i, j = x + same, y + same
 
 
 def _text(lines: Lines, hunk: Hunk, cut: bool) -> bytes:
