@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from fsagent_tools.edits.doubt import Doubt, doubt
 from fsagent_tools.edits.fit import AS_SENT, Fitted, Reading, fit, quoted_readings, settled
@@ -17,6 +18,7 @@ from fsagent_tools.edits.quotes import (
     closed_lines,
     fell_in,
     locate_quote,
+    places,
 )
 from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
 from fsagent_tools.edits.telling import LineRange, explanation, telling_lines
@@ -163,22 +165,24 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None
 def _chosen(
     source: Haystack, first: Match, occurrences: Occurrences
 ) -> tuple[list[tuple[int, int]], int, str]:
-    """Bytes of the occurrences that are wanted, those of one line together; how many, and which."""
+    """Bytes of the occurrences that are wanted, those of one line together; how many, and which.
+
+    All are all, whatever their line endings; else they begin with the one that fits best.
+    """
     text = source.joined
     wanted = text[first.begin : first.end]
     total = text.count(wanted)
-    count = {"all": total, "first": 1}.get(str(occurrences)) or min(int(occurrences), total)
+    start = 0 if occurrences == "all" else first.begin
+    most = {"all": total, "first": 1}.get(str(occurrences)) or int(occurrences)
     parts, numbers = list[tuple[int, int]](), list[int]()
-    end, stop, line, counted = first.begin, -1, 0, 0
-    for _ in range(count):
+    stop = -1
+    for at, line in islice(places(text, wanted, start, len(wanted)), most):
         source.check()
-        at = text.find(wanted, end)
-        line, counted, end = line + text.count(b"\n", counted, at), at, at + len(wanted)
         begin = parts.pop()[0] if line < stop else at
-        parts.append((begin, end))
+        parts.append((begin, at + len(wanted)))
         stop = line + wanted.count(b"\n") + 1
-        if len(numbers) <= NAMED:
-            numbers.append(line)
+        numbers.append(line)
+    count = len(numbers)
     lines = "line" if count == 1 else "lines"
     told = f"replaced {count} of {total} occurrences ({lines} {_listed(numbers)})"
     return parts, count, told * (count < total)

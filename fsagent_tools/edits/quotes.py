@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Literal, NamedTuple
 
 from fsagent_tools.edits.doubt import Context, Parses
@@ -91,7 +91,7 @@ class Haystack(Context):
         """Occurrences, also overlapping ones: "aa" is in "aaaa" three times."""
         return [
             Match(at, at + len(wanted), line, line + len(closed_lines(wanted)))
-            for at, line in _places(self.joined, wanted)
+            for at, line in islice(places(self.joined, wanted), MOST)
         ]
 
     def exact_lines(self, wanted: bytes) -> list[Match]:
@@ -124,7 +124,7 @@ class Haystack(Context):
             self.check()
             there += map(key, self.every[start : start + AT_ONCE])
         text, needle = b"\n".join([*there, b""]), b"\n".join([b"", *keys, b""])
-        return self.blocks((line for _, line in _places(text, needle)), wanted)
+        return self.blocks((line for _, line in islice(places(text, needle), MOST)), wanted)
 
     def hunk(self, begin: int, end: int, put: bytes) -> Hunk:
         """`put` in place of these bytes of `joined`."""
@@ -149,16 +149,13 @@ class Haystack(Context):
         return not new or new.endswith(b"\n")
 
 
-def _places(text: bytes, wanted: bytes) -> Iterator[tuple[int, int]]:
-    """Where the wanted text begins, and on which line, `MOST` times at most."""
+def places(text: bytes, wanted: bytes, at: int = 0, step: int = 1) -> Iterator[tuple[int, int]]:
+    """Where the wanted text begins, from `at` on, and on which line; the next is a step behind."""
     line = counted = 0
-    at = text.find(wanted)
-    for _ in range(MOST):
-        if at < 0:
-            break
+    while (at := text.find(wanted, at)) >= 0:
         line, counted = line + text.count(b"\n", counted, at), at
         yield at, line
-        at = text.find(wanted, at + 1)
+        at += step
 
 
 def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, list[Match]]:

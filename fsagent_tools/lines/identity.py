@@ -7,7 +7,8 @@ tells enough, by itself or with neighbours that moved along.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from fsagent_tools.lines.align import (
     ADJACENT,
@@ -93,8 +94,8 @@ def _moved(
         return []
     here, there = once([old[x] for x in left], 0), once([new[y] for y in right], 0)
     common = here.keys() & there.keys()
-    common -= _repeated(old, common) | _repeated(new, common)
-    moved = {left[here[value]]: right[there[value]] for value in common}
+    counts = Counter(line for line in chain(old, new) if line in common) if common else {}
+    moved = {left[here[x]]: right[there[x]] for x, count in counts.items() if count == 2}
     words = {x: letters_and_digits(texts[y]) for x, y in moved.items()}
     found = []
     for x, y in moved.items():
@@ -112,11 +113,3 @@ def _left(taken: Iterable[tuple[int, int]], count: int) -> list[int]:
         free += range(at, start)
         at = start + length
     return free
-
-
-def _repeated(lines: Sequence[Hashable], values: Set[Hashable]) -> set[Hashable]:
-    """Which of the values stand at several places."""
-    if not values:
-        return set()
-    counts = Counter(line for line in lines if line in values)
-    return {value for value, count in counts.items() if count > 1}

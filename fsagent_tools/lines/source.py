@@ -4,19 +4,19 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, pairwise, starmap
+from operator import itemgetter
 
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import clip
 
 Fetch = Callable[[int, int], bytes]
 ToUtf8 = Callable[["Lines", bytes], bytes]
-NewlineTable = tuple[
-    list[int], list[int], int
-]  # block starts, newlines before each, newlines in all
+NewlineTable = list[tuple[int, int]]  # where each block begins, last the end; newlines before
 
 _BLOCK = 64 * 1024  # bytes between two remembered line counts
 _KEPT = 64  # offsets of lines that are remembered
+_STARTS, _BEFORE = itemgetter(0), itemgetter(1)  # of a block in the table
 _BLANKS = b" \t\r\v\f"
 SWAPPED = bytes.maketrans(b"\r\n", b"\n\r")
 
@@ -99,10 +99,9 @@ class Lines:
         self.to_utf8: ToUtf8 | None = None  # of fetched lines; None where they are UTF-8
         self.size = size
         self.newline = newline
-        known = table or _scan(lambda start, stop: fetch(start, stop).count(newline), 0, size)
-        self._starts, self._before, self.newlines = known
+        self._table = table or _scan(lambda at, to: fetch(at, to).count(newline), 0, size, 0)
         self.ends_with_newline = size > 0 and fetch(size - 1, size) == newline
-        self.count = self.newlines + (size > 0 and not self.ends_with_newline)
+        self.count = self._table[-1][1] + (size > 0 and not self.ends_with_newline)
         self._offsets: dict[int, int] = {}  # of lines asked for: an edit asks for few, many times
 
     def through(self, fetch: Fetch, to_utf8: ToUtf8 | None) -> "Lines":
@@ -114,34 +113,22 @@ class Lines:
     @classmethod
     def of(cls, data: bytes, newline: bytes) -> "Lines":
         """The lines of bytes in memory."""
-        return cls(
-            _fetch(data), len(data), newline, _scan(partial(data.count, newline), 0, len(data))
-        )
+        table = _scan(partial(data.count, newline), 0, len(data), 0)
+        return cls(_fetch(data), len(data), newline, table)
 
     def spliced(self, data: bytes, first: int, last: int) -> "Lines":
         """The lines of `data`, which is this text with bytes `first` to `last` replaced.
 
         Only the blocks around the change are scanned again.
         """
-        head = max(0, bisect_right(self._starts, first) - 1)
-        tail = bisect_left(self._starts, last)
-        grown = len(data) - self.size
-        low = self._starts[head] if self._starts else 0
-        high = (self._starts[tail] if tail < len(self._starts) else self.size) + grown
-        starts, before, inner = _scan(partial(data.count, self.newline), low, high)
-        base = self._before[head] if self._before else 0
-        old_inner = (self._before[tail] if tail < len(self._before) else self.newlines) - base
-        more = inner - old_inner
-        table = (
-            [*self._starts[:head], *starts, *(start + grown for start in self._starts[tail:])],
-            [
-                *self._before[:head],
-                *(n + base for n in before),
-                *(n + more for n in self._before[tail:]),
-            ],
-            self.newlines + more,
-        )
-        return Lines(_fetch(data), len(data), self.newline, table)
+        table, grown = self._table, len(data) - self.size
+        head = max(0, bisect_right(table, first, hi=len(table) - 1, key=_STARTS) - 1)
+        tail = bisect_left(table, last, key=_STARTS)
+        (low, base), (high, before) = table[head], table[tail]
+        found = _scan(partial(data.count, self.newline), low, high + grown, base)
+        more = found[-1][1] - before
+        below = [(start + grown, newlines + more) for start, newlines in table[tail + 1 :]]
+        return Lines(_fetch(data), len(data), self.newline, table[:head] + found + below)
 
     def offset(self, line: int) -> int:
         """Where 0-based `line` begins; the size of the text for `line` >= count."""
@@ -156,14 +143,8 @@ class Lines:
         return known
 
     def _found(self, line: int) -> int:
-        block = bisect_right(self._before, line - 1) - 1
-        start, before = self._starts[block], self._before[block]
-        last = block + 1 == len(self._starts)
-        stop, after = (
-            (self.size, self.newlines)
-            if last
-            else (self._starts[block + 1], self._before[block + 1])
-        )
+        block = bisect_right(self._table, line - 1, key=_BEFORE) - 1
+        (start, before), (stop, after) = self._table[block : block + 2]
         return start + self._nth(self.fetch(start, stop), line - before, after - before)
 
     def _nth(self, text: bytes, number: int, newlines: int) -> int:
@@ -182,9 +163,8 @@ class Lines:
         """The line that holds the byte at `offset`; count for the end of the text."""
         if offset >= self.size:
             return self.count
-        block = max(0, bisect_right(self._starts, offset) - 1)
-        start = self._starts[block]
-        return self._before[block] + self.fetch(start, offset).count(self.newline)
+        start, before = self._table[bisect_right(self._table, offset, key=_STARTS) - 1]
+        return before + self.fetch(start, offset).count(self.newline)
 
     def bytes_in(self, start: int, stop: int) -> int:
         """Bytes of lines `start` to `stop` as they are stored, with their endings."""
@@ -233,12 +213,12 @@ class Lines:
         return [*endings, half] if rest else endings
 
 
-def _scan(newlines: Callable[[int, int], int], start: int, stop: int) -> NewlineTable:
-    """newlines: how many are between two bytes."""
-    starts = list(range(start, stop, _BLOCK))
-    counts = (newlines(block, min(stop, block + _BLOCK)) for block in starts)
-    *before, every = accumulate(counts, initial=0)
-    return starts, before, every
+def _scan(newlines: Callable[[int, int], int], start: int, stop: int, before: int) -> NewlineTable:
+    """newlines: how many are between two bytes. before: how many are before the first."""
+    starts = [*range(start, stop, _BLOCK), stop]
+    return [
+        *zip(starts, accumulate(starmap(newlines, pairwise(starts)), initial=before), strict=True)
+    ]
 
 
 def _fetch(data: bytes) -> Fetch:

@@ -160,6 +160,14 @@ def test_without_a_threshold_the_exact_text_counts_whatever_its_line_endings():
     assert find(b"  x", "x", "y\nz", evidence=Evidence(None)).apply(b"  x") == b"  y\nz"
 
 
+@pytest.mark.parametrize(
+    ("chosen", "expected"),
+    [("all", "c\nX\nc\r\nY\n"), (2, "a\nb\nX\nc\r\nY\n"), ("first", "a\nb\nX\nc\r\nY\n")],
+)
+def test_occurrences_of_which_a_later_one_has_the_quoted_line_endings(chosen, expected):
+    assert edited("a\nb\nX\na\r\nb\r\nY\n", "a\r\nb", "c", occurrences=chosen)[1] == expected
+
+
 def test_very_many_occurrences_share_one_replacement():
     found = find(b"a," * 20_000, ",", ";", occurrences="all")
     assert (found.count, len(found.hunks)) == (20_000, 1)
