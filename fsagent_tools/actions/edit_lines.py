@@ -244,8 +244,8 @@ def _edited(
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
         parses = lazy.lint.judge(edit.path)
-        resolved = resolve_changes(wanted, document, edit.utf8, parses)
-        written = edit.apply(resolved.hunks)
+        hunks, notes = resolve_changes(wanted, document, edit.utf8, parses)
+        written = edit.apply(hunks)
         marked = marked_diff(edit.document, written.old, written.hunks) if p.advance else ""
     if not p.advance:
         workspace.session.forget(written.path)
@@ -257,7 +257,7 @@ def _edited(
         written.insertions,
         written.deletions,
         marked,
-        list(resolved.notes),
+        notes,
         written.lint,
         written.broken,
     )

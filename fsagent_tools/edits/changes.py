@@ -57,19 +57,13 @@ def split_part(content: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(text.replace("\r\n", "\n").split("\n"))
 
 
-@dataclass(frozen=True)
-class Resolved:
-    """Hunks, ascending and disjoint, and what was made of the changes that is worth telling."""
-
-    hunks: Sequence[Hunk]
-    notes: Sequence[str] = ()
-
-
 def resolve_changes(
     changes: Mapping[int, Change], document: Document, data: bytes, parses: Parses | None = None
-) -> Resolved:
-    """The hunks of a call; all IDs refer to the state before it. changes: by the number that
-    refusals call them. data: the whole text, in UTF-8.
+) -> tuple[list[Hunk], list[str]]:
+    """The hunks of a call, ascending and disjoint, and what was made of its changes that is worth
+    telling; all IDs refer to the state before it.
+
+    changes: by the number that refusals call them. data: the whole text, in UTF-8.
 
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
@@ -96,7 +90,7 @@ def resolve_changes(
     _refuse_overlaps(placed)
     refuse_doubtful(document, context, placed)
     hunks = sorted((one.hunk for one in placed), key=lambda hunk: (hunk.start, hunk.stop))
-    return Resolved([part for hunk in hunks for part in refine(hunk, context.old(hunk))], notes)
+    return [part for hunk in hunks for part in refine(hunk, context.old(hunk))], notes
 
 
 def lines_named(document: Document, change: Change, number: int) -> tuple[bytes, ...]:
@@ -133,7 +127,7 @@ class _Check:
             asked: Sequence[str] = self._within(old[0].decode(errors="replace"), change)
         else:
             asked = self._lines(change.new)
-            self._refuse_clipped(old, self.document.index.ids(start, stop))
+            self._refuse_clipped(start, old)
         new = self._without_echo(asked, old)
         if not new and start == stop:
             raise self._refusal("inserts nothing: new_content is empty.")
@@ -210,19 +204,16 @@ class _Check:
             )
         return [bare.get(line, line) for line in new]
 
-    def _refuse_clipped(self, old: Sequence[bytes], ids: Sequence[str | None]) -> None:
-        for line, line_id in zip(old, ids, strict=True):
-            if len(line) <= MAX_LINE_CHARS or line_id in self.document.seen.whole:
-                continue
-            if len(line.decode(errors="replace")) > MAX_LINE_CHARS:
+    def _refuse_clipped(self, start: int, old: Sequence[bytes]) -> None:
+        ids = self.document.index.ids(start, start + len(old))
+        for n, line in enumerate(old):
+            seen = len(line) <= MAX_LINE_CHARS or ids[n] in self.document.seen.whole
+            if not seen and len(line.decode(errors="replace")) > MAX_LINE_CHARS:
                 raise self._refusal(
-                    f"would replace line {self._name(line_id)}, of which you saw only the first "
-                    f"{MAX_LINE_CHARS:,} characters.",
+                    f"would replace line {self.document.spelled(start + n)}, of which you saw only "
+                    f"the first {MAX_LINE_CHARS:,} characters.",
                     "Read that line alone (limit=1) to see it whole, then edit.",
                 )
-
-    def _name(self, line_id: str | None) -> str:
-        return self.document.style.spelled(line_id) if line_id else ""
 
     def _refusal(self, what: str, hint: str = "") -> InvalidChange:
         return InvalidChange(f"{self.label} {what} {NOTHING}", hint=hint)

@@ -257,6 +257,5 @@ def _way(document: Document, one: Placed, way: str) -> str:
     wanted = document.quotation(line, have + 2)
     if have and wanted == document.quotation(line, have):
         return f"{way} If it is meant, make the lines beside it part of the change.".lstrip()
-    name = document.style.spelled(document.index.ids(line, line + 1)[0] or "")
-    more = "more " * bool(have)
-    return f"{way} If it is meant, quote {more}behind the ID:\n{name} {wanted}".lstrip()
+    wanted = f"{document.spelled(line)} {wanted}"
+    return f"{way} If it is meant, quote {'more ' * bool(have)}behind the ID:\n{wanted}".lstrip()

@@ -28,7 +28,6 @@ def unified(
 
     `ends_with_newline` tells of the new text; a line count of 0 stands for an absent side.
     """
-    new_count = old.count + sum(hunk.growth for hunk in hunks)
     hunks = _with_last_line(old, hunks, ends_with_newline=ends_with_newline)
     name = on_one_line(path.lstrip("/"))
     parts = [f"--- {'a/' + name if old.count else '/dev/null'}", f"+++ b/{name}"]
@@ -40,8 +39,7 @@ def unified(
         growth = sum(hunk.growth for hunk in group)
         before, after = _range(low, high - low), _range(low + shift, high - low + growth)
         parts.append(f"@@ -{before} +{after} @@")
-        final = not ends_with_newline and high + shift + growth == new_count
-        parts += _body(old, group, (low, high), unfinished=final)
+        parts += _body(old, group, low, high, unended=not ends_with_newline)
         shift += growth
     return "\n".join(parts) if hunks else ""
 
@@ -69,27 +67,21 @@ def _with_last_line(old: Lines, hunks: Sequence[Hunk], *, ends_with_newline: boo
     return [*before, last] if last.new or last.stop > last.start else before
 
 
-def _body(
-    old: Lines, group: Sequence[Hunk], window: tuple[int, int], *, unfinished: bool
-) -> list[str]:
-    """The lines of one group; `unfinished`: its new side is the text's end, without a newline."""
-    low, high = window
+def _body(old: Lines, group: Sequence[Hunk], low: int, high: int, *, unended: bool) -> list[str]:
+    """The lines of one group; `unended`: no newline ends the new text."""
     rows: list[str] = []
-    at = low
-    for hunk in [*group, Hunk(high, high, ())]:
-        rows += _marked(" ", old.between(at, hunk.start))
-        rows += _marked("-", old.between(hunk.start, hunk.stop))
-        rows += _marked("+", hunk.new)
+    at, cut = low, not old.ends_with_newline
+    for hunk in group:
+        last = unended and hunk is group[-1] and hunk.stop == old.count
+        rows += _rows(" ", old.between(at, hunk.start))
+        rows += _rows("-", old.between(hunk.start, hunk.stop), cut and hunk.stop == old.count)
+        rows += _rows("+", hunk.new, last)
         at = hunk.stop
-    ends = [" +"] * unfinished + [" -"] * (high == old.count and not old.ends_with_newline)
-    final = {max((n for n, row in enumerate(rows) if row[0] in side), default=-1) for side in ends}
-    for n in sorted(final - {-1}, reverse=True):
-        rows.insert(n + 1, NO_NEWLINE)
-    return rows
+    return rows + _rows(" ", old.between(at, high), cut and high == old.count)
 
 
-def _marked(mark: str, lines: Sequence[bytes]) -> list[str]:
-    return [mark + text for text in text_of(lines)]
+def _rows(mark: str, lines: Sequence[bytes], unended: bool = False) -> list[str]:
+    return [*(mark + text for text in text_of(lines)), *[NO_NEWLINE] * (unended and len(lines) > 0)]
 
 
 def grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:

@@ -158,11 +158,14 @@ class Document:
         words = b" ".join(self.lines.between(line, line + most + NEARBY)).split()
         return b" ".join(words[:most]).decode(errors="replace")
 
+    def spelled(self, line: int) -> str:
+        """The ID of a line that has one, as a model names it."""
+        return self.style.spelled(self.index.ids(line, line + 1)[0] or "")
+
     def named(self, line: int) -> str:
-        """The ID of a line that has one, and the words of it that have to follow."""
+        """The same, and the words of the line that have to follow."""
         words = self.lines.between(line, line + 1)[0].split()[:2]
-        line_id = self.index.ids(line, line + 1)[0] or ""
-        return " ".join([self.style.spelled(line_id), *text_of(words)])
+        return " ".join([self.spelled(line), *text_of(words)])
 
     def joints(self, hunks: Sequence[Hunk]) -> list[Joint]:
         """What a session that makes these changes has seen of the lines beside them."""
