@@ -2,32 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from fsagent_tools.edits.doubt import Doubt, doubt
 from fsagent_tools.edits.fit import AS_SENT, Fitted, Reading, fit, quoted_readings, settled
+from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
 from fsagent_tools.edits.quotes import (
-    EXACT,
-    LINE_ENDINGS,
-    MOST,
     SIMILAR,
+    VERBATIM,
     Evidence,
     Haystack,
     Match,
     Occurrences,
+    chosen,
     closed_lines,
-    fell_in,
     locate_quote,
-    places,
 )
-from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
-from fsagent_tools.edits.telling import LineRange, explanation, telling_lines
-from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
+from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
-
-_VERBATIM = (EXACT, LINE_ENDINGS)
-NAMED = 10  # line numbers that an error names
 
 
 @dataclass(frozen=True)
@@ -68,11 +60,11 @@ def find(
     wanted, put = _encoded("old_string", old), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
     source = Haystack(text, evidence)
-    strategy, place = _located(source, (wanted, put), occurrences, evidence)
-    put, text, verbatim = source.unified(put), source.joined, strategy in _VERBATIM
+    strategy, place = locate_quote(source, (wanted, put), occurrences, evidence)
+    put, text, verbatim = source.unified(put), source.joined, strategy in VERBATIM
     parts, count, which = [(place.begin, place.end)], 1, ""
     if verbatim and occurrences != "unique":
-        parts, count, which = _chosen(source, place, occurrences)
+        parts, count, which = chosen(source, place, occurrences)
     there = text[place.begin : place.end]
     whole = [(*part, text[slice(*part)].replace(there, put) if there else put) for part in parts]
     ends = source.ends(*whole[-1])
@@ -92,36 +84,6 @@ def find(
         raise _doubtful(fitted.doubt.readings, (place.start + 1, place.stop))
     how = ", ".join(filter(None, (fitted.how, which, doubted)))
     return Found(strategy, tuple(changed), count, how, ends)
-
-
-def _located(
-    source: Haystack, sent: tuple[bytes, bytes], occurrences: Occurrences, evidence: Evidence
-) -> tuple[str, Match]:
-    """The strategy that found the quote, and where first. Raises `NoMatch`, `MultipleMatches`."""
-    wanted, put = sent
-    if not source.data and not wanted:
-        return EXACT, Match(0, 0, 0, 0)
-    if not wanted:
-        raise InvalidArguments(
-            "`old_string` is empty, which fits everywhere.",
-            hint="Quote the text to replace. To add lines use `insert`. "
-            "To replace a whole file use `write`.",
-        )
-    strategy, found = locate_quote(source, wanted, evidence)
-    if found and evidence.threshold is not None and fell_in(source, wanted, found, evidence.lost):
-        raise NoMatch(
-            "`old_string` began a line when the file was read. That line has changed since, and "
-            f"now the text is only within a longer one, line {found[0].start + 1}.",
-            hint="Quote the line as it is now.",
-        )
-    if not found:
-        hint = explanation(source.data, wanted, put)
-        raise NoMatch("`old_string` is not in the file.", hint=hint)
-    if evidence.among and len(found) > 1:
-        found = evidence.among(source, found)
-    if len(found) > 1 and (occurrences == "unique" or strategy not in _VERBATIM):
-        raise _several(source, strategy, found)
-    return strategy, found[0]
 
 
 def _changed(source: Haystack, hunks: Sequence[Hunk], ends: bool | None) -> list[Hunk]:
@@ -162,42 +124,15 @@ def _check(old: str, new: str, occurrences: Occurrences, threshold: float | None
         raise InvalidArguments(f"fuzzy_threshold: {threshold!r} is not above 0 and at most 1.")
 
 
-def _chosen(
-    source: Haystack, first: Match, occurrences: Occurrences
-) -> tuple[list[tuple[int, int]], int, str]:
-    """Bytes of the occurrences that are wanted, those of one line together; how many, and which.
-
-    All are all, whatever their line endings; else they begin with the one that fits best.
-    """
-    text = source.joined
-    wanted = text[first.begin : first.end]
-    total = text.count(wanted)
-    start = 0 if occurrences == "all" else first.begin
-    most = {"all": total, "first": 1}.get(str(occurrences)) or int(occurrences)
-    parts, numbers = list[tuple[int, int]](), list[int]()
-    stop = -1
-    for at, line in islice(places(text, wanted, start, len(wanted)), most):
-        source.check()
-        begin = parts.pop()[0] if line < stop else at
-        parts.append((begin, at + len(wanted)))
-        stop = line + wanted.count(b"\n") + 1
-        numbers.append(line)
-    count = len(numbers)
-    lines = "line" if count == 1 else "lines"
-    told = f"replaced {count} of {total} occurrences ({lines} {_listed(numbers)})"
-    return parts, count, told * (count < total)
-
-
 def _fitted(source: Haystack, place: Match, old: bytes, put: bytes, *, exact: bool) -> Fitted:
     """The hunk of one place, or readings between which nobody can decide."""
-    begin = source.joined.rfind(b"\n", 0, place.begin) + 1
-    head = source.joined[begin : place.begin]
+    head = source.head(place.begin)
     there = source.lines.between(place.start, place.stop)
     readings, sure = quoted_readings(head, closed_lines(old), closed_lines(put), there, exact=exact)
 
     def hunk(reading: Reading) -> Hunk:
         lines = b"\n".join(reading.lines) + b"\n" * put.endswith(b"\n")
-        return source.hunk(begin, place.end, lines if put else head)
+        return source.hunk(place.begin - len(head), place.end, lines if put else head)
 
     right = settled(readings, sure, lambda reading: source.parses(hunk(reading)))
     if right is None:
@@ -218,13 +153,12 @@ def _closed_as(source: Haystack, place: Match, old: bytes, put: bytes) -> bytes:
     """
     text = source.joined
     behind = text[place.end : place.end + 1]
-    head = text[text.rfind(b"\n", 0, place.begin) + 1 : place.begin]
     if put.endswith(b"\n\n") and behind == b"\n" and not old.endswith(b"\n"):
         raise InvalidChange(
             "`new_string` ends with a blank line and `old_string` does not.",
             hint="End both alike, or quote the line below, too, in both.",
         )
-    open_ended = bool(put) and not put.endswith(b"\n") and not head.strip()
+    open_ended = bool(put) and not put.endswith(b"\n") and not source.head(place.begin).strip()
     if old.endswith(b"\n") and open_ended and behind not in (b"", b"\n"):
         return put + b"\n"
     if put.endswith(b"\n") and old and not old.endswith(b"\n") and behind == b"\n":
@@ -248,7 +182,7 @@ def _doubted(source: Haystack, hunks: Sequence[Hunk], *, asking: bool) -> str:
     return ""
 
 
-def _doubtful(readings: str, lines: LineRange) -> InvalidChange:
+def _doubtful(readings: str, lines: tuple[int, int]) -> InvalidChange:
     return InvalidChange(
         "The indentation of `new_string` can be read in two ways.",
         hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
@@ -256,25 +190,3 @@ def _doubtful(readings: str, lines: LineRange) -> InvalidChange:
         f"too, in both.\n{readings}\nThe file has there:",
         details={"places": [lines]},
     )
-
-
-def _several(source: Haystack, strategy: str, found: Sequence[Match]) -> MultipleMatches:
-    count = f"{MOST} or more" if len(found) >= MOST else str(len(found))
-    how = "" if strategy == EXACT else f" when compared by {strategy}"
-    numbers = [place.start for place in found[: NAMED + 1]]
-    lines = [(place.start, max(place.stop, place.start + 1)) for place in found]
-    return MultipleMatches(
-        f"`old_string` fits {count} places{how}: lines {_listed(numbers)}.",
-        hint="Quote more of the neighbouring lines so that it fits one. "
-        "Or replace all of them (`occurrences`).",
-        details={
-            "count": len(found),
-            "lines": [number + 1 for number in numbers[:NAMED]],
-            "places": telling_lines(source.every, lines, source.check),
-        },
-    )
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    named = ", ".join(dict.fromkeys(str(number + 1) for number in numbers[:NAMED]))
-    return named + ", ..." * bool(numbers[NAMED:])

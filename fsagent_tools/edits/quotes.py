@@ -8,14 +8,18 @@ from typing import Literal, NamedTuple
 
 from fsagent_tools.edits.doubt import Context, Parses
 from fsagent_tools.edits.likeness import Check, go_on, similar_blocks
+from fsagent_tools.edits.telling import explanation, telling_lines
+from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.text import newline_of
 
 EXACT, LINE_ENDINGS, FUZZY = "exact", "line_endings", "fuzzy"
+VERBATIM = (EXACT, LINE_ENDINGS)
 THRESHOLD = 0.85  # similarity of each line that is asked for by default
 LOOKING = 2  # seconds for a text, or one like it
 MOST = 1000  # places looked for; more are counted as "at least"
+NAMED = 10  # line numbers that are told
 AT_ONCE = 4096  # lines between two calls of a check
 _LEAST = 4  # letters and digits of a text that is looked for by a weaker strategy
 _LARGEST = 16 << 20  # bytes of a text in which it is looked for
@@ -91,7 +95,7 @@ class Haystack(Context):
         """Occurrences, also overlapping ones: "aa" is in "aaaa" three times."""
         return [
             Match(at, at + len(wanted), line, line + len(closed_lines(wanted)))
-            for at, line in islice(places(self.joined, wanted), MOST)
+            for at, line in islice(_places(self.joined, wanted), MOST)
         ]
 
     def exact_lines(self, wanted: bytes) -> list[Match]:
@@ -124,14 +128,13 @@ class Haystack(Context):
             self.check()
             there += map(key, self.every[start : start + AT_ONCE])
         text, needle = b"\n".join([*there, b""]), b"\n".join([b"", *keys, b""])
-        return self.blocks((line for _, line in islice(places(text, needle), MOST)), wanted)
+        return self.blocks((line for _, line in islice(_places(text, needle), MOST)), wanted)
 
     def hunk(self, begin: int, end: int, put: bytes) -> Hunk:
         """`put` in place of these bytes of `joined`."""
-        text = self.joined
-        first = text.rfind(b"\n", 0, begin) + 1
+        text, head = self.joined, self.head(begin)
+        first, new = begin - len(head), head + put
         start, stop = map(self._joined_lines.line_at, (first, end))
-        new = text[first:begin] + put
         if text[first:end].endswith(b"\n") and (not new or new.endswith(b"\n")):
             return Hunk(start, stop, tuple(new.split(b"\n")[:-1]))
         last = text.find(b"\n", end)
@@ -140,16 +143,20 @@ class Haystack(Context):
             new += b"\n"
         return Hunk(start, min(stop + 1, self.lines.count), tuple(new.split(b"\n")[:-1]))
 
+    def head(self, begin: int) -> bytes:
+        """What stands before these bytes of `joined` on their line."""
+        return self.joined[self.joined.rfind(b"\n", 0, begin) + 1 : begin]
+
     def ends(self, begin: int, end: int, put: bytes) -> bool | None:
         """Whether a line ending ends the text with `put` there; None: as it does now."""
         text = self.joined
         if text.find(b"\n", end) >= 0:
             return None
-        new = text[text.rfind(b"\n", 0, begin) + 1 : begin] + put + text[end:]
+        new = self.head(begin) + put + text[end:]
         return not new or new.endswith(b"\n")
 
 
-def places(text: bytes, wanted: bytes, at: int = 0, step: int = 1) -> Iterator[tuple[int, int]]:
+def _places(text: bytes, wanted: bytes, at: int = 0, step: int = 1) -> Iterator[tuple[int, int]]:
     """Where the wanted text begins, from `at` on, and on which line; the next is a step behind."""
     line = counted = 0
     while (at := text.find(wanted, at)) >= 0:
@@ -158,7 +165,37 @@ def places(text: bytes, wanted: bytes, at: int = 0, step: int = 1) -> Iterator[t
         at += step
 
 
-def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, list[Match]]:
+def locate_quote(
+    source: Haystack, sent: tuple[bytes, bytes], occurrences: Occurrences, evidence: Evidence
+) -> tuple[str, Match]:
+    """The strategy that found the quote, and where first. Raises `NoMatch`, `MultipleMatches`."""
+    wanted, put = sent
+    if not source.data and not wanted:
+        return EXACT, Match(0, 0, 0, 0)
+    if not wanted:
+        raise InvalidArguments(
+            "`old_string` is empty, which fits everywhere.",
+            hint="Quote the text to replace. To add lines use `insert`. "
+            "To replace a whole file use `write`.",
+        )
+    strategy, found = _matches(source, wanted, evidence)
+    if found and evidence.threshold is not None and _fell_in(source, wanted, found, evidence.lost):
+        raise NoMatch(
+            "`old_string` began a line when the file was read. That line has changed since, and "
+            f"now the text is only within a longer one, line {found[0].start + 1}.",
+            hint="Quote the line as it is now.",
+        )
+    if not found:
+        hint = explanation(source.data, wanted, put)
+        raise NoMatch("`old_string` is not in the file.", hint=hint)
+    if evidence.among and len(found) > 1:
+        found = evidence.among(source, found)
+    if len(found) > 1 and (occurrences == "unique" or strategy not in VERBATIM):
+        raise _several(source, strategy, found)
+    return strategy, found[0]
+
+
+def _matches(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, list[Match]]:
     """The strategy that found the quote, and where; without an exact match lines are compared."""
     wanted = text.unified(old)
     exact = text.exact_lines if evidence.whole_lines else text.exact
@@ -182,17 +219,11 @@ def locate_quote(text: Haystack, old: bytes, evidence: Evidence) -> tuple[str, l
     return FUZZY, text.blocks(alike, wanted)
 
 
-def fell_in(text: Haystack, wanted: bytes, found: Sequence[Match], lost: Collection[bytes]) -> bool:
+def _fell_in(text: Haystack, wanted: bytes, found: Sequence[Match], lost: Iterable[bytes]) -> bool:
     """Whether a quote that began a line when it was shown begins none now."""
     first = text.unified(wanted).split(b"\n", 1)[0].lstrip()
-    return (
-        bool(first)
-        and any(line.lstrip().startswith(first) for line in lost)
-        and all(
-            text.joined[text.joined.rfind(b"\n", 0, at.begin) + 1 : at.begin].strip()
-            for at in found
-        )
-    )
+    began = bool(first) and any(line.lstrip().startswith(first) for line in lost)
+    return began and all(text.head(place.begin).strip() for place in found)
 
 
 def closed_lines(text: bytes) -> list[bytes]:
@@ -213,5 +244,53 @@ _KEYS: dict[str, Callable[[bytes], bytes]] = {
 
 
 def _begins(text: Haystack, place: Match, old: bytes) -> bool:
-    line = text.joined.rfind(b"\n", 0, place.begin) + 1
-    return text.data.startswith(old, text.lines.offset(place.start) + place.begin - line)
+    at = text.lines.offset(place.start) + len(text.head(place.begin))
+    return text.data.startswith(old, at)
+
+
+def chosen(
+    source: Haystack, first: Match, occurrences: Occurrences
+) -> tuple[list[tuple[int, int]], int, str]:
+    """Bytes of the occurrences that are wanted, those of one line together; how many, and which.
+
+    All are all, whatever their line endings; else they begin with the one that fits best.
+    """
+    text = source.joined
+    wanted = text[first.begin : first.end]
+    total = text.count(wanted)
+    start = 0 if occurrences == "all" else first.begin
+    most = {"all": total, "first": 1}.get(str(occurrences)) or int(occurrences)
+    parts, numbers = list[tuple[int, int]](), list[int]()
+    stop = -1
+    for at, line in islice(_places(text, wanted, start, len(wanted)), most):
+        source.check()
+        begin = parts.pop()[0] if line < stop else at
+        parts.append((begin, at + len(wanted)))
+        stop = line + wanted.count(b"\n") + 1
+        numbers.append(line)
+    count = len(numbers)
+    lines = "line" if count == 1 else "lines"
+    told = f"replaced {count} of {total} occurrences ({lines} {_listed(numbers)})"
+    return parts, count, told * (count < total)
+
+
+def _several(source: Haystack, strategy: str, found: Sequence[Match]) -> MultipleMatches:
+    count = f"{MOST} or more" if len(found) >= MOST else str(len(found))
+    how = "" if strategy == EXACT else f" when compared by {strategy}"
+    numbers = [place.start for place in found[: NAMED + 1]]
+    lines = [(place.start, max(place.stop, place.start + 1)) for place in found]
+    return MultipleMatches(
+        f"`old_string` fits {count} places{how}: lines {_listed(numbers)}.",
+        hint="Quote more of the neighbouring lines so that it fits one. "
+        "Or replace all of them (`occurrences`).",
+        details={
+            "count": len(found),
+            "lines": [number + 1 for number in numbers[:NAMED]],
+            "places": telling_lines(source.every, lines, source.check),
+        },
+    )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    named = ", ".join(dict.fromkeys(str(number + 1) for number in numbers[:NAMED]))
+    return named + ", ..." * bool(numbers[NAMED:])
