@@ -16,6 +16,7 @@ from fsagent_tools.edits.telling import PLACES_NAMED, Telling, find_or_tell
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
@@ -133,7 +134,7 @@ def _telling(edit: Edit, p: EditParams) -> Telling:
 
     def ids(first: int, last: int) -> Sequence[str]:
         shown = document.show(document.lines.window(first - 1, last))
-        return document.style.spelled_all(shown)
+        return [*map(document.style.spelled, split_ids(shown))]
 
     def lines(first: int, last: int) -> str:
         show = document.tagged if p.marks == "ids" else partial(numbered_lines, document)

@@ -5,7 +5,7 @@ from itertools import takewhile, zip_longest
 
 from fsagent_tools.lines.document import NEARBY, Document
 from fsagent_tools.lines.source import Lines, split, text_of
-from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.lines.splice import Hunk, grouped, refine
 from fsagent_tools.text import MAX_LINE_CHARS, clip, newline_of
 
 NO_NEWLINE = "\\ No newline at end of file"
@@ -82,17 +82,6 @@ def _body(old: Lines, group: Sequence[Hunk], low: int, high: int, *, unended: bo
 
 def _rows(mark: str, lines: Sequence[bytes], unended: bool = False) -> list[str]:
     return [*(mark + text for text in text_of(lines)), *[NO_NEWLINE] * (unended and len(lines) > 0)]
-
-
-def grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:
-    """Hunks that are shown together, as no line between them is left out."""
-    groups: list[list[Hunk]] = []
-    for hunk in hunks:
-        if groups and hunk.start - groups[-1][-1].stop <= 2 * context:
-            groups[-1].append(hunk)
-        else:
-            groups.append([hunk])
-    return groups
 
 
 def _range(start: int, count: int) -> str:

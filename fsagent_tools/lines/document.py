@@ -11,7 +11,7 @@ from fsagent_tools.errors import NotReadYet, StaleLineIds
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window, text_of
-from fsagent_tools.lines.splice import Hunk
+from fsagent_tools.lines.splice import Hunk, grouped
 from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
@@ -69,18 +69,6 @@ class Joint(NamedTuple):
     stop: int
     above: bool
     below: bool
-
-
-def _touching(hunks: Sequence[Hunk]) -> list[tuple[int, int, int]]:
-    """First line, end and number of new lines of what hunks change, adjoining ones as one."""
-    merged: list[tuple[int, int, int]] = []
-    for hunk in hunks:
-        start, new = hunk.start, len(hunk.new)
-        if merged and merged[-1][1] == start:
-            start, _, before = merged.pop()
-            new += before
-        merged.append((start, hunk.stop, new))
-    return merged
 
 
 @dataclass
@@ -171,7 +159,8 @@ class Document:
         """What a session that makes these changes has seen of the lines beside them."""
         joints: list[Joint] = []
         shift = 0
-        for start, stop, new in _touching(hunks):
+        for group in grouped(hunks, 0):
+            start, stop, new = group[0].start, group[-1].stop, sum(len(one.new) for one in group)
             ids = self.index.ids(start - 1, stop + 1)
             edge = start == stop and stop in (0, self.lines.count)  # nothing on its other side
             above, below = (edge or self._joined(pair) for pair in (ids[:2], ids[-2:]))
@@ -221,7 +210,7 @@ class Document:
         """Every line that has an ID."""
         for run in self.index.runs:
             lines = self.lines.between(run.start, run.stop)
-            ids = self.style.spelled_all(run.ids)
+            ids = map(self.style.spelled, run.list())
             for line, (line_id, text) in enumerate(zip(ids, lines, strict=True), run.start):
                 if line_id:
                     yield Shown(line, line_id, text)

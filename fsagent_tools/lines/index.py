@@ -181,10 +181,12 @@ class LineIndex:
             new = {*split_ids(self.used.without(run.ids))}
             pairs = zip(own, run.list(), strict=True)
             for free, group in groupby(mine is None and theirs in new for mine, theirs in pairs):
-                stop = at + len([*group])
+                part = run.part(at, at + len([*group]))
                 if free:
-                    self._insert(run.part(at, stop))
-                at = stop
+                    self.changed = True
+                    self.used.add(part.ids)
+                    insort(self.runs, part, key=_by_start)
+                at = part.stop
         self.outlive(other)
         self.respaced |= other.respaced
 
@@ -195,11 +197,6 @@ class LineIndex:
         self.retired += gone
         self.used.add(gone)
         self.gone.update(other.gone)
-
-    def _insert(self, run: Run) -> None:
-        self.changed = True
-        self.used.add(run.ids)
-        insort(self.runs, run, key=_by_start)
 
     def _check(self) -> int:
         """Tells a damaged index from a whole one."""

@@ -42,11 +42,7 @@ class Window:
     @cached_property
     def bare(self) -> list[bytes]:
         """Each line without its white space."""
-        if self.newline != b"\n":
-            return bare_lines(self.lines)
-        bare = self.raw.translate(None, _BLANKS).split(b"\n")
-        del bare[self.count :]
-        return bare
+        return bare_lines(self.lines)
 
     def part(self, start: int, stop: int) -> "Window":
         """Lines `start` to `stop` of the file, which must be here."""

@@ -83,6 +83,17 @@ def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
         i, j = x + same, y + same
 
 
+def grouped(hunks: Sequence[Hunk], context: int) -> list[list[Hunk]]:
+    """Hunks that are one place, as not more than twice that many lines are between them."""
+    groups: list[list[Hunk]] = []
+    for hunk in hunks:
+        if groups and hunk.start - groups[-1][-1].stop <= 2 * context:
+            groups[-1].append(hunk)
+        else:
+            groups.append([hunk])
+    return groups
+
+
 def _text(lines: Lines, hunk: Hunk, cut: bool) -> bytes:
     """The hunk's new lines with the endings of the lines they replace or stand beside.
 

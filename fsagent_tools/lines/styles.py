@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from struct import unpack
 from typing import Literal
 
-from fsagent_tools.lines.ids import WIDTH, IdSet, mint, split_ids
+from fsagent_tools.lines.ids import WIDTH, IdSet, mint
 from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.words import id_of, mint_words, word_marks, word_of
 from fsagent_tools.records import dataclass
@@ -73,10 +73,6 @@ class Style:
     def spelled(self, line_id: str) -> str:
         """The ID as a model names it; "" where the style gives that line no mark."""
         return line_id
-
-    def spelled_all(self, ids: str) -> list[str]:
-        """`spelled`, of the IDs in one string."""
-        return [self.spelled(line_id) for line_id in split_ids(ids)]
 
     def parse(self, typed: str) -> Typed:
         """`a3f2c1`, `LID:a3f2c1`, `[LID:a3f2c1]`, also with text of the line behind it."""
