@@ -58,25 +58,23 @@ def locate(document: Document, typed: Sequence[str]) -> dict[str, int]:
     """
     document.require_ids()
     read = {text: document.style.parse(text) for text in typed}
-    ids = {text: one.line_id for text, one in read.items() if one.line_id}
-    found = {text: document.index.position(line_id) for text, line_id in ids.items()}
-    lines = {text: line for text, line in found.items() if line is not None}
+    at = {text: document.index.position(one.line_id) for text, one in read.items()}
+    lines = {text: line for text, line in at.items() if line is not None}
     if missing := {text: one for text, one in read.items() if text not in lines}:
         raise _missing(document, missing, [*lines.values()])
-    if {*lines} - {*document.found(typed)}:
-        raise _misquoting(document, lines)
+    named = [(read[text], line) for text, line in lines.items()]
+    if wrong := [(one, line) for one, line in named if document.misquoted(one.quote, line)]:
+        raise _misquoting(document, wrong)
     return lines
 
 
-def _misquoting(document: Document, lines: Mapping[str, int]) -> InvalidChange:
+def _misquoting(document: Document, wrong: Sequence[tuple[Typed, int]]) -> InvalidChange:
     """The refusal of IDs whose lines do not begin with the words behind them."""
     told: list[str] = []
     places: list[int] = []
     meant: list[int] = []
-    for text, line in lines.items():
-        one = document.style.parse(text)
-        if not (what := document.misquoted(one.quote, line)):
-            continue
+    for one, line in wrong:
+        what = document.misquoted(one.quote, line)
         told.append(f"{one.name} {what}; it would be {in_quotes(document.named(line))}.")
         near = _likely(document, one.name, one.quote, line) if one.quote else []
         if line in near[:1]:  # too few words, but its own: no other line is meant

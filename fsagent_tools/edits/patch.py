@@ -74,17 +74,17 @@ class _Lines:
         self.lines, self.at = lines, 0
 
     @property
-    def next(self) -> str | None:
-        return self.lines[self.at] if self.at < len(self.lines) else None
+    def next(self) -> str:
+        return self.lines[self.at] if self.at < len(self.lines) else END
 
     def while_in(self, first: str) -> Iterator[str]:
         """The lines that begin with one of the characters; an empty line counts as a blank."""
-        while (line := self.next) is not None and (line or " ")[0] in first:
+        while ((line := self.next) or " ")[0] in first:
             self.at += 1
             yield line
 
     def refused(self, what: str, hint: str) -> InvalidArguments:
-        shown = "" if self.next is None else f" Line {self.at + 2} reads {self.next[:80]!r}."
+        shown = f" Line {self.at + 2} reads {self.next[:80]!r}." * (self.at < len(self.lines))
         return InvalidArguments(f"{what}{shown} Nothing was written.", hint=hint)
 
 
@@ -103,7 +103,7 @@ def parse_patch(patch: str) -> list[FilePatch]:
                 hint=f"Send it whole, from {BEGIN!r} to {END!r}.",
             )
     source, files = _Lines(lines[1:-1]), list[FilePatch]()
-    while source.next is not None:
+    while source.at < len(source.lines):
         if source.next.strip():
             files.append(_file(source))
         else:
@@ -117,7 +117,7 @@ def parse_patch(patch: str) -> list[FilePatch]:
 
 
 def _file(source: _Lines) -> FilePatch:
-    head = (source.next or "").strip()
+    head = source.next.strip()
     mark = next((mark for mark in _HEADS if head.startswith(mark)), "")
     path = head.removeprefix(mark).strip()
     if not mark or not path:
@@ -133,8 +133,8 @@ def _file(source: _Lines) -> FilePatch:
         added = [line[1:] for line in source.while_in("+")]
         return FilePatch("add", path, "".join(f"{line}\n" for line in added))
     target = ""
-    if (line := source.next) is not None and line.strip().startswith(MOVE):
-        target = line.strip().removeprefix(MOVE).strip()
+    if (line := source.next.strip()).startswith(MOVE):
+        target = line.removeprefix(MOVE).strip()
         source.at += 1
     hunks = tuple(_hunks(source))
     if not hunks and not target:
@@ -146,9 +146,9 @@ def _file(source: _Lines) -> FilePatch:
 
 
 def _hunks(source: _Lines) -> Iterator[PatchHunk]:
-    while (line := source.next) is not None and not line.strip().startswith("***"):
+    while not (line := source.next).strip().startswith("***"):
         anchors, lines = tuple(_anchors(source)), [*source.while_in("+- ")]
-        ended = source.next is not None and source.next.strip() == END_OF_FILE
+        ended = source.next.strip() == END_OF_FILE
         source.at += ended
         while lines and not lines[-1]:
             lines.pop()  # blank lines before what comes next
@@ -164,7 +164,7 @@ def _hunks(source: _Lines) -> Iterator[PatchHunk]:
 
 
 def _anchors(source: _Lines) -> Iterator[str]:
-    while (line := source.next) is not None and line.startswith("@@"):
+    while (line := source.next).startswith("@@"):
         source.at += 1
         if told := _NUMBERS.sub("", line[2:].strip()).strip().removesuffix(" @@"):
             yield told

@@ -122,7 +122,7 @@ class Document:
         lines: dict[str, int] = {}
         for text in typed:
             one = self.style.parse(text)
-            line = self.index.position(one.line_id) if one.line_id else None
+            line = self.index.position(one.line_id)
             if line is not None and not self.misquoted(one.quote, line):
                 lines[text] = line
         return lines

@@ -74,14 +74,14 @@ class LineIndex:
         """Whether no line ever had an ID."""
         return not self.runs and not self.retired
 
-    def position(self, line_id: str) -> int | None:
+    def position(self, line_id: str | None) -> int | None:
         """The 0-based line that carries `line_id`; None if no line does, or more than one.
 
         The stored index may come with a project: an ID that stands twice in it is not believed.
         """
         found = None
         for run in self.runs:
-            if (at := aligned(run.ids, line_id)) >= 0:
+            if line_id and (at := aligned(run.ids, line_id)) >= 0:
                 if found is not None or aligned(run.ids, line_id, at + WIDTH) >= 0:
                     return None
                 found = run.start + at // WIDTH
