@@ -1,6 +1,5 @@
 """IDs carried over when a file changed: unchanged lines keep theirs, nothing is guessed."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ def carry(index: LineIndex, old: Sequence[bytes], new: Sequence[bytes]) -> LineI
     """The index of `old`, both given as lines, as it is for `new`."""
     same = same_lines(old, new)
     spaced = [*_respaced(same, old, new, _bare)]
-    return _moved(index, as_runs([*same, *spaced]), [run.start for run in index.runs], new, spaced)
+    return _moved(index, as_runs([*same, *spaced]), new, spaced)
 
 
 def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
@@ -27,13 +26,14 @@ def carry_by_hash(index: LineIndex, new: Sequence[bytes]) -> LineIndex:
     alone it might be another copy of a line that nobody saw.
     """
     whole = sum(map(len, index.runs)) == index.count
-    known, places = _known(index)
+    known, numbers = _known(index)
     sums = checksums(new)
     found = [sums[k : k + SUM] for k in range(0, len(sums), SUM)]
     same = same_lines(known, found, moves=whole, texts=new)
     spaced = [*_respaced(same, known, found, bare_sum)]
-    believed = [block for block in as_runs([*same, *spaced]) if whole or block[2] > 1]
-    return _moved(index, believed, places, new, spaced)
+    blocks = as_runs([*same, *spaced])
+    believed = [(numbers[i], j, size) for i, j, size in blocks if whole or size > 1]
+    return _moved(index, believed, new, spaced)
 
 
 def _bare(line: bytes) -> bytes:
@@ -93,32 +93,23 @@ def _kept(run: Run, lines: Lines) -> Run:
 
 def _moved(
     index: LineIndex,
-    blocks: Sequence[MatchingBlock],
-    places: Sequence[int],
+    blocks: Iterable[MatchingBlock],
     new: Sequence[bytes],
     spaced: Iterable[MatchingBlock],
 ) -> LineIndex:
-    """Runs cut into what each block (in old order) took along; the rest is given up.
+    """What each block (in old order) took along; the rest is given up.
 
-    places: where each run begins in the sequence that the blocks are about. spaced: those of lines
-    with other white space now.
+    spaced: those of lines with other white space now.
     """
     moved = _heir(index, len(new))
-    starts = [i for i, _, _ in blocks]
-    near = 0
-    for run, place in zip(index.runs, places, strict=True):
-        at, shift = run.start, run.start - place
-        for i, j, length in blocks[max(0, bisect_right(starts, place) - 1) :]:
-            low, high = max(at, i + shift), min(run.stop, i + length + shift)
-            if i + shift >= run.stop:
-                break
-            if low >= high:
-                continue
-            moved.retire(run.part(at, low).ids, near, OUTSIDE)
-            part = run.part(low, high, j - i - shift)
+    at = near = 0
+    for i, j, size in [*blocks, (index.count, len(new), 0)]:
+        for lost in index.parts(at, i):
+            moved.retire(lost.ids, near, OUTSIDE)
+        for part in index.parts(i, i + size, j - i):
             moved.runs.append(part)
-            at, near = high, part.stop
-        moved.retire(run.part(at, run.stop).ids, near, OUTSIDE)
+            near = part.stop
+        at = i + size
     moved.runs.sort(key=lambda run: run.start)
     respaced = {j for _, j, _ in spaced}
     for n, run in enumerate(moved.runs if respaced else ()):
@@ -138,17 +129,14 @@ def _heir(index: LineIndex, count: int) -> LineIndex:
 def _known(index: LineIndex) -> tuple[list[str], list[int]]:
     """Checksums of the shown lines in file order, with a token unlike any line for each gap.
 
-    And where each run begins in that list.
+    And the number of each line.
     """
     known: list[str] = []
-    places: list[int] = []
-    at = 0
-    for run in index.runs:
-        if run.start > at:
-            known.append(f"gap {at}")
-        places.append(len(known))
+    numbers: list[int] = []
+    for run in [*index.runs, Run(index.count, "", "")]:
+        if run.start > (numbers[-1] + 1 if numbers else 0):
+            known.append(f"gap {run.start}")
+            numbers.append(run.start - 1)
         known += [run.sums[k : k + SUM] for k in range(0, len(run.sums), SUM)]
-        at = run.stop
-    if at < index.count:
-        known.append(f"gap {at}")
-    return known, places
+        numbers += range(run.start, run.stop)
+    return known, numbers

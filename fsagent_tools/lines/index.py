@@ -94,9 +94,18 @@ class LineIndex:
     def ids(self, start: int, stop: int) -> list[str | None]:
         """The IDs of lines `start` to `stop`; None for a line that was never shown."""
         ids: list[str | None] = [None] * max(0, stop - start)
-        for part in self._parts(start, stop):
+        for part in self.parts(start, stop):
             ids[part.start - start : part.stop - start] = part.list()
         return ids
+
+    def parts(self, start: int, stop: int, shift: int = 0) -> list[Run]:
+        """What has IDs of lines `start` to `stop`, moved down by `shift` lines."""
+        found: list[Run] = []
+        n = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
+        while n < len(self.runs) and (run := self.runs[n]).start < stop:
+            found += filter(len, [run.part(start, stop, shift)])
+            n += 1
+        return found
 
     def show(self, window: Window) -> str:
         """Give IDs to the lines of `window` and remember them as neighbours.
@@ -106,7 +115,7 @@ class LineIndex:
         if not window.count:
             return ""
         start, stop = window.start, window.stop
-        known = self._parts(start, stop)
+        known = self.parts(start, stop)
         if len(known) == 1 and len(known[0]) == window.count:
             return known[0].ids
         parts, at = [], start
@@ -129,22 +138,22 @@ class LineIndex:
 
     def run_at(self, line: int) -> Run:
         """The run that holds `line`, which must have been shown."""
-        return next(run for run in reversed(self.runs) if run.start <= line)
+        return self.runs[bisect_right(self.runs, line, key=_by_start) - 1]
 
     def follow(self, hunks: Sequence[Hunk]) -> None:
         """The text was changed by hunks (ascending, disjoint); moved lines keep their IDs."""
         runs, moved = list[Run](), ""
         at = shift = 0
         for hunk in [*hunks, Hunk(self.count, self.count, ())]:
-            runs += self._parts(at, hunk.start, shift)
+            runs += self.parts(at, hunk.start, shift)
             if (first := hunk.origin) is not None:
-                parts = self._parts(first, first + len(hunk.new), hunk.start + shift - first)
+                parts = self.parts(first, first + len(hunk.new), hunk.start + shift - first)
                 runs += parts
                 moved += _joined(parts).ids
             at, shift = hunk.stop, shift + hunk.growth
         kept = IdSet(moved)
         for hunk in hunks:
-            gone = _joined(self._parts(hunk.start, hunk.stop)).ids
+            gone = _joined(self.parts(hunk.start, hunk.stop)).ids
             self.retire(kept.without(gone), hunk.start, "by an edit")
         self.runs, self.count = runs, self.count + shift
         self.changed = self.changed or bool(hunks)
@@ -161,16 +170,6 @@ class LineIndex:
         self.changed = True
         new = window.part(start, stop)
         return Run(start, self.style.mint(new, self.used), checksums(new.lines, new.bare))
-
-    def _parts(self, start: int, stop: int, shift: int = 0) -> list[Run]:
-        """What has IDs of lines `start` to `stop`, moved down by `shift` lines."""
-        found: list[Run] = []
-        first = max(0, bisect_right(self.runs, start, key=_by_start) - 1)
-        for run in self.runs[first:]:
-            if run.start >= stop:
-                break
-            found += filter(len, [run.part(start, stop, shift)])
-        return found
 
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""
