@@ -221,7 +221,7 @@ def _doubt_of(document: Document, context: Context, one: Placed) -> Doubt | None
     if one.sent is None:
         return None
     style, known = document.style, document.index.used
-    for hunk in dict.fromkeys((one.hunk, one.sent)):
+    for hunk in [one.hunk] if one.sent is one.hunk else [one.hunk, one.sent]:
         if found := doubt(context, hunk):
             return found
         if not any(quote for _, quote in one.quoted) and (found := _one_off(context, hunk)):

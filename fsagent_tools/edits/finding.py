@@ -13,9 +13,9 @@ from fsagent_tools.edits.quotes import (
     Haystack,
     Match,
     Occurrences,
-    chosen,
     closed_lines,
     locate_quote,
+    wanted_occurrences,
 )
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.lines.source import text_of
@@ -64,7 +64,7 @@ def find(
     put, text, verbatim = source.unified(put), source.joined, strategy in VERBATIM
     parts, count, which = [(place.begin, place.end)], 1, ""
     if verbatim and occurrences != "unique":
-        parts, count, which = chosen(source, place, occurrences)
+        parts, count, which = wanted_occurrences(source, place, occurrences)
     there = text[place.begin : place.end]
     whole = [(*part, text[slice(*part)].replace(there, put) if there else put) for part in parts]
     ends = source.ends(*whole[-1])

@@ -248,7 +248,7 @@ def _begins(text: Haystack, place: Match, old: bytes) -> bool:
     return text.data.startswith(old, at)
 
 
-def chosen(
+def wanted_occurrences(
     source: Haystack, first: Match, occurrences: Occurrences
 ) -> tuple[list[tuple[int, int]], int, str]:
     """Bytes of the occurrences that are wanted, those of one line together; how many, and which.

@@ -92,10 +92,10 @@ def result(call, style, *, quoting):
         first, last = named(call.start), named(call.stop - 1)
         change = Change("replace", first, last, split_new(call.new))
         try:
-            resolved = resolve_changes({1: change}, document, utf8, compiles)
+            hunks, _ = resolve_changes({1: change}, document, utf8, compiles)
         except InvalidChange:
             return "refused"
-        after = rewrite(document.lines, utf8, resolved.hunks).data
+        after = rewrite(document.lines, utf8, hunks).data
     return "meant" if after == call.meant.encode() else "other"
 
 
