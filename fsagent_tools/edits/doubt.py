@@ -155,9 +155,8 @@ def _repeated(
         return None
     for where, beside in (("above", above), ("below", below)):
         for count in range(min(len(new), len(beside)), 0, -1):
-            first = where == "above"
-            part = slice(count) if first else slice(-count, None)
-            lines = beside[-count:] if first else beside[:count]
+            part = slice(count) if where == "above" else slice(-count, None)
+            lines = beside[-count:] if where == "above" else beside[:count]
             if new[part][0] != lines[0] or [*new[part]] != [*lines] or [*old[part]] == [*lines]:
                 continue
             if sum(bool(line.strip()) for line in lines) >= min(count, 2):

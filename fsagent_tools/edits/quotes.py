@@ -100,13 +100,9 @@ class Haystack(Context):
 
     def exact_lines(self, wanted: bytes) -> list[Match]:
         """The occurrences that begin and end with a line."""
-        text, ends = self.joined, (b"", b"\n")
-        return [
-            place
-            for place in self.exact(wanted)
-            if text[max(0, place.begin - 1) : place.begin] in ends
-            and (wanted.endswith(b"\n") or text[place.end : place.end + 1] in ends)
-        ]
+        text, ended = self.joined, wanted.endswith(b"\n")
+        begun = [place for place in self.exact(wanted) if not self.head(place.begin)]
+        return [at for at in begun if ended or text[at.end : at.end + 1] in (b"", b"\n")]
 
     @cached_property
     def _offsets(self) -> list[int]:

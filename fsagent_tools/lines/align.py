@@ -94,14 +94,10 @@ class _Alignment:
     def _trim(self, region: Gap) -> Gap:
         """Match the equal lines at both ends of a region and return what is between them."""
         i, i_end, j, j_end = region
-        same = equal_ahead(self.old, self.new, i, j, min(i_end - i, j_end - j))
-        if same:
-            self.blocks.append((i, j, same))
-        i, j = i + same, j + same
-        same = equal_behind(self.old, self.new, i_end, j_end, min(i_end - i, j_end - j))
-        if same:
-            self.blocks.append((i_end - same, j_end - same, same))
-        return i, i_end - same, j, j_end - same
+        head, tail = equal_ends(self.old, self.new, region)
+        ends = (i, j, head), (i_end - tail, j_end - tail, tail)
+        self.blocks += [end for end in ends if end[2]]
+        return i + head, i_end - tail, j + head, j_end - tail
 
     def _resync(self, region: Gap) -> Pair | None:
         """The next place where both sides agree for `RUN` lines, close behind an edit."""
@@ -170,16 +166,15 @@ class _Alignment:
         return known >= _LEAST
 
 
-def equal_ahead(old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int) -> int:
-    """Equal lines from (i, j) on; slices are compared in C."""
-    return agreeing(most, _CHUNK, lambda at, to: old[i + at : i + to] == new[j + at : j + to])
-
-
-def equal_behind(
-    old: Sequence[Hashable], new: Sequence[Hashable], i: int, j: int, most: int
-) -> int:
-    """Equal lines before (i, j), counted backwards."""
-    return agreeing(most, _CHUNK, lambda at, to: old[i - to : i - at] == new[j - to : j - at])
+def equal_ends(old: Sequence[Hashable], new: Sequence[Hashable], region: Gap) -> tuple[int, int]:
+    """How many lines are equal at each end of a region, none in both; slices are compared in C."""
+    i, i_end, j, j_end = region
+    most = min(i_end - i, j_end - j)
+    head = agreeing(most, _CHUNK, lambda at, to: old[i + at : i + to] == new[j + at : j + to])
+    most -= head
+    return head, agreeing(
+        most, _CHUNK, lambda at, to: old[i_end - to : i_end - at] == new[j_end - to : j_end - at]
+    )
 
 
 def agreeing(most: int, largest: int, same: Callable[[int, int], bool]) -> int:

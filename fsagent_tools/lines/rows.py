@@ -7,7 +7,7 @@ of lengths (Hyyrö's form of the bit-parallel algorithm).
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from fsagent_tools.lines.align import MatchingBlock, as_runs, equal_ahead, equal_behind
+from fsagent_tools.lines.align import MatchingBlock, as_runs, equal_ends
 
 _WHOLE = 400  # lines of both texts up to which all of them are looked at
 _MOST = 1 << 20  # old lines times new lines between common ends that are looked at
@@ -17,7 +17,8 @@ def decided(
     old: Sequence[Hashable], new: Sequence[Hashable], blocks: Sequence[MatchingBlock]
 ) -> list[MatchingBlock]:
     """The blocks, in order, without lines that another longest common row pairs otherwise."""
-    head, tail = (0, 0) if len(old) + len(new) <= _WHOLE else _common_ends(old, new)
+    small = len(old) + len(new) <= _WHOLE
+    head, tail = (0, 0) if small else equal_ends(old, new, (0, len(old), 0, len(new)))
     height, width = len(old) - head - tail, len(new) - head - tail
     if not 0 < height * width <= _MOST:
         return [*blocks]
@@ -30,12 +31,6 @@ def decided(
         parts = (0, low), *((k, 1) for k in sure), (high, length - high)
         kept += [(i + at, j + at, size) for at, size in parts if size]
     return as_runs(kept)
-
-
-def _common_ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> tuple[int, int]:
-    shorter = min(len(old), len(new))
-    head = equal_ahead(old, new, 0, 0, shorter)
-    return head, equal_behind(old, new, len(old), len(new), shorter - head)
 
 
 class _Rows:

@@ -1,6 +1,7 @@
 """Hunks put into a text's bytes: every byte outside them stays as it was."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 
 from fsagent_tools.lines.align import as_runs, matching_blocks
 from fsagent_tools.lines.source import Lines
@@ -113,11 +114,9 @@ def _text(lines: Lines, hunk: Hunk, cut: bool) -> bytes:
         half = lines.newline == b"\n" and lines.fetch(lines.size - 1, lines.size) == b"\r"
         front = b"" if cut else b"\n" if half else usual
         return front + usual.join(hunk.new) + missing
-    parts = []
-    whole = whole or [usual]  # of an empty text
-    for number, line in enumerate(hunk.new):
-        full = number < len(whole) or len(whole) == len(endings)
-        parts += [line, whole[min(number, len(whole) - 1)] if full else usual]
+    last = whole[-1] if whole and len(whole) == len(endings) else usual
+    pairs = zip(hunk.new, chain(whole, repeat(last)), strict=False)
+    parts = [*chain.from_iterable(pairs)]
     if hunk.start < hunk.stop:
         parts[-1] = endings[-1] or missing
     return b"".join(parts)
