@@ -211,6 +211,19 @@ def test_only_true_approves(answer, root):
     assert tools(root, Asked(answer))["rm"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
 
 
+def test_a_dict_approves_a_call_with_these_arguments(root):
+    bound = tools(root, asked := Asked({"path": "d/deep/x.txt"}))
+    outcome = bound["rm"].call({"path": "a.txt"})
+    assert outcome.ok
+    assert outcome.text.startswith('The user changed the arguments to {"path": "d/deep/x.txt"}.\n')
+    assert entries(root).keys() == {"a.txt", "d", "d/deep"}
+    assert len(asked) == 1
+    workspace = Workspace(root, approve=asked, approve_direct=True)
+    with pytest.raises(ConfigInvalid, match="Only a tool"):
+        workspace.write_text("a.txt", "new")
+    assert (root / "a.txt").read_text() == "one\ntwo\nthree\n"
+
+
 def test_nobody_is_asked_about_reads_refusals_and_what_changes_nothing(root):
     bound = tools(root, asked := Asked())
     assert bound["read"].call({"path": "a.txt"}).ok

@@ -1,27 +1,36 @@
 """Approval by LlamaIndex's own events: the step waits until an answer is sent."""
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from llama_index.core.agent.workflow.workflow_events import ToolCall
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 from workflows.runtime.types.results import StepWorkerStateContextVar
 
-from fsagent_tools import Outcome, Request, Verdict
+from fsagent_tools import Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
 
-_running: ContextVar["Context | None"] = ContextVar("fsagent_workflow", default=None)
+
+@dataclass
+class Running:
+    """A call in a step of the workflow of `context`. sent: the arguments that it runs with."""
+
+    context: Context | None
+    sent: dict[str, Any]
+
+
+_running: ContextVar[Running | None] = ContextVar("fsagent_workflow", default=None)
 
 
 @contextmanager
-def inside(context: object) -> Iterator[None]:
+def inside(context: Context | None, sent: dict[str, Any]) -> Iterator[Running]:
     """Inside the block, calls belong to the workflow of `context`, if it is one's."""
-    token = _running.set(context if isinstance(context, Context) else None)
+    token = _running.set(running := Running(context, sent))
     try:
-        yield
+        yield running
     finally:
         _running.reset(token)
 
@@ -45,30 +54,17 @@ class ApprovalGiven(HumanResponseEvent):
     arguments: dict[str, object] | None = None
 
 
-class EditedArguments(Exception):
-    """The call is approved with other arguments."""
-
-    def __init__(self, arguments: Mapping[str, object]) -> None:
-        super().__init__("The call is approved with other arguments.")
-        self.arguments = dict(arguments)
-
-    def told(self, outcome: Outcome) -> Outcome:
-        """What the call gave, for a model that asked for something else."""
-        changed = f"The user changed the arguments to {json.dumps(self.arguments)}."
-        return replace(outcome, text=f"{changed}\n{outcome.text}")
-
-
 async def ask(request: Request) -> Verdict:
     """For `Workspace(approve=ask)`: emits `ApprovalRequired`, waits for its `ApprovalGiven`.
 
     Raises `ConfigInvalid` outside an agent's workflow.
     """
-    context = _running.get()
-    if context is None:
+    running = _running.get()
+    if running is None or running.context is None:
         raise ConfigInvalid("Approval by events needs a workflow.", hint="Run an agent.")
     fingerprint = f"{request.fingerprint}{_work_item()}"
     told = replace(request, fingerprint=fingerprint).to_dict()
-    answer = await context.wait_for_event(
+    answer = await running.context.wait_for_event(
         ApprovalGiven,
         waiter_event=ApprovalRequired(fingerprint=fingerprint, request=told),
         waiter_id=f"{request.tool}:{fingerprint}",
@@ -76,7 +72,8 @@ async def ask(request: Request) -> Verdict:
         timeout=None,
     )
     if answer.approved and answer.arguments is not None:
-        raise EditedArguments(answer.arguments)
+        running.sent = answer.arguments
+        return answer.arguments
     return True if answer.approved else answer.reason
 
 

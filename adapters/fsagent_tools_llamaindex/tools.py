@@ -13,14 +13,13 @@ from fsagent_tools import (
     Outcome,
     Tool,
     Toolset,
-    approving,
     emitting,
     identified,
     select_tools,
 )
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource
-from fsagent_tools_llamaindex.approval import EditedArguments, call_of, inside
+from fsagent_tools_llamaindex.approval import Running, call_of, inside
 from fsagent_tools_llamaindex.content import Images, output_of
 from fsagent_tools_llamaindex.travel import following
 
@@ -172,37 +171,22 @@ def _metadata(tool: Tool) -> FsAgentMetadata:
 
 def _answer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
     """What the call gave, and with which arguments."""
-    with _running(tool, sent) as here:
-        try:
-            return here.call(sent), sent
-        except EditedArguments as edited:
-            with _edited(sent):
-                return edited.told(here.call(edited.arguments)), edited.arguments
+    with _running(tool, sent) as (here, running):
+        return here.call(sent), running.sent
 
 
 async def _aanswer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
-    with _running(tool, sent) as here, emitting(_sink(tool, _step())):
-        try:
-            return await here.acall(sent), sent
-        except EditedArguments as edited:
-            with _edited(sent):
-                return edited.told(await here.acall(edited.arguments)), edited.arguments
+    with _running(tool, sent) as (here, running), emitting(_sink(tool, _step())):
+        return await here.acall(sent), running.sent
 
 
 @contextmanager
-def _running(tool: Tool, sent: dict[str, Any]) -> Iterator[Tool]:
+def _running(tool: Tool, sent: dict[str, Any]) -> Iterator[tuple[Tool, Running]]:
     """The tool in the step of a workflow that runs it, if one does."""
     context = _step()
-    with tool.within(context) as here, inside(context), identified(call=call_of(sent)):
-        yield here
-
-
-@contextmanager
-def _edited(sent: dict[str, Any]) -> Iterator[None]:
-    """Around the call that a person has made of another one, and thereby approves."""
-    call = call_of(sent)
-    with approving(lambda _: True), identified(call=call and f"{call} edited"):
-        yield
+    identity = identified(call=call_of(sent))
+    with tool.within(context) as here, inside(context, sent) as running, identity:
+        yield here, running
 
 
 def _step() -> "Context | None":

@@ -75,8 +75,21 @@ class Request:
         return {**asdict(self), "effect": self.effect.value, **lists}
 
 
-Verdict = bool | str  # True approves; False denies, and so does a text, which is the reason
+# True approves; False denies, and so does a text, which is the reason; a mapping has the arguments
+Verdict = bool | str | Mapping[str, Any]  # with which a tool's call is approved in place of its own
 Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
+
+
+class OtherArguments(BaseException):
+    """Ends a run whose call was approved with other arguments."""
+
+    def __init__(self, arguments: Mapping[str, Any]) -> None:
+        self.arguments = dict(arguments)
+
+    def told(self, outcome: Outcome) -> Outcome:
+        """What the call gave, for a model that asked for something else."""
+        changed = f"The user changed the arguments to {json.dumps(self.arguments)}."
+        return replace(outcome, text=f"{changed}\n{outcome.text}")
 
 
 class _Changed(BaseException):
@@ -209,6 +222,8 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
         verdict = approve(replace(request, fingerprint=digest(effect)))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or _awaited)(verdict)
+    if isinstance(verdict, Mapping):
+        raise OtherArguments(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(

@@ -23,12 +23,13 @@ from weakref import ReferenceType, ref
 
 from fsagent_tools.approval.request import (
     Approve,
+    OtherArguments,
     Request,
     answered_once,
     asked_for,
     run_approved,
 )
-from fsagent_tools.call import HostError, changed, current, new_step
+from fsagent_tools.call import HostError, approving, changed, current, new_step
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.records import dataclass
@@ -122,8 +123,15 @@ def _raised(work: _Work) -> Any:
         raise carried.error from None
 
 
-def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _raised) -> Any:
-    """What `settled` makes of the operation: of `work`, which carries it out or raises."""
+def passed(
+    where: Gated,
+    asked: Operation,
+    settled: Callable[[_Work], Any] = _raised,
+    again: Callable[[Mapping[str, Any]], Any] | None = None,
+) -> Any:
+    """What `settled` makes of the operation: of `work`, which carries it out or raises. again:
+    passes it with the arguments that a person gave it, and thereby approved.
+    """
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
     services = where.services
     _ = services.changeable, services.whole  # closed to imports, and none half changed, once
@@ -132,7 +140,8 @@ def passed(where: Gated, asked: Operation, settled: Callable[[_Work], Any] = _ra
     try:
         with importing(), _recorded(where, asked) as event:
             work = partial(_checked, where, asked, event, call)
-            done = event.done = _once(where, asked, partial(settled, work))
+            answer = partial(_as_approved, partial(settled, work), again)
+            done = event.done = _once(where, asked, answer)
             return done
     finally:
         with services.using:
@@ -146,6 +155,16 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
         return None
     own = current.get().approve
     return where.approve if own is None else own
+
+
+def _as_approved(answer: _Work, again: Callable[[Mapping[str, Any]], Any] | None) -> Any:
+    try:
+        return answer()
+    except OtherArguments as edited:
+        if again is None:
+            raise ConfigInvalid("Only a tool's call is approved with other arguments.") from None
+        with approving(lambda _: True):
+            return edited.told(again(edited.arguments))
 
 
 def _rest_others(where: Gated) -> None:
@@ -179,6 +198,8 @@ def _recorded(where: Gated, asked: Operation) -> AbstractContextManager[Any]:
 def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:
     call, shape = current.get(), asked.shape
     known = call.ids.keys() >= {"call", "scope"} and not call.dry
+    if call.begin:  # a part of one that is recorded
+        return answer()
     if shape is None or not known:
         return answer()
     if not (asked.once and asked.effect in ASKED) and approver(where, asked) is None:

@@ -60,7 +60,7 @@ class LocalChannel:
         named = self._named(sending.name)
         with (
             as_sent(named, sending.session, sending.call, sending.scope) as called,
-            changed(emit=sending.emit, cancelled=sending.cancelled),
+            changed(emit=sending.emit, cancelled=sending.cancelled, begin=None),
             _asking(sending),
             called.within(run or sending.session) as tool,
         ):

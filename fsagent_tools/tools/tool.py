@@ -199,7 +199,8 @@ class Tool:
         """
         tool = self._meant(arguments)
         asked = tool._operation(arguments, hidden)
-        done: Outcome = passed(self.workspace, asked, tool._settled)
+        again = partial(self.call, **hidden)
+        done: Outcome = passed(self.workspace, asked, tool._settled, again)
         return done
 
     def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:

@@ -121,11 +121,20 @@ async def test_a_run_of_the_same_scope_repeats_what_was_told(root):
     assert lines(root) == ["ran"]
 
 
-async def test_a_call_that_a_person_has_changed_runs_once(root):
+@pytest.mark.parametrize("again", [
+    {"arguments": {"command": "echo person | tee -a log"}},
+    {"arguments": {"command": "echo another | tee -a log"}},
+    {},
+])  # fmt: skip
+async def test_a_call_that_a_person_has_changed_runs_once(root, again):
+    """Whatever another host is answered about it, or nothing: it only tells what was done."""
     turns = [call("bash", command="echo model >> log"), "Done."]
-    edited = {"approved": True, "arguments": {"command": "echo person | tee -a log"}}
-    asking = Workspace(root, approve=ask)
-    told = [await ran(asking, ScriptedLLM(turns), answer=edited) for _ in "12"]
+    edited = {"arguments": {"command": "echo person | tee -a log"}}
+    asking = [Workspace(root, approve=ask) for _ in "12"]
+    told = [
+        await ran(host, ScriptedLLM(turns), answer={"approved": True, **given})
+        for host, given in zip(asking, (edited, again), strict=True)
+    ]
     assert told[0] == told[1]
     assert "The user changed the arguments" in told[0][0]
     assert lines(root) == ["person"]
