@@ -171,7 +171,9 @@ def _answered(
         connection.request("POST", target, body, headers)
     except OSError as error:
         try:
-            return connection.getresponse()  # such as that the body is too large
+            response: Any = connection.getresponse()  # such as that the body is too large
+            response.whole = False
+            return response
         except (OSError, HTTPException):
             raise Unsent(f"{type(error).__name__}: {error}") from error
     return connection.getresponse()
@@ -179,6 +181,8 @@ def _answered(
 
 class _Response(HTTPResponse):
     """With bounds of its own: what makes up an answer may be endless, or trickle, in any part."""
+
+    whole = True  # whether its request was sent as a whole
 
     def __init__(self, seconds: float, sock: socket.socket, *given: Any, **more: Any) -> None:
         super().__init__(sock, *given, **more)
@@ -226,14 +230,14 @@ def _result(response: _Response, notified: Notified) -> Mapping[str, Any]:
 
 
 def _ends(response: _Response, sock: socket.socket) -> bool:
-    """Read to the end, or the connection could not be used again; a stream may stay open."""
+    """Sent and read to the end, or the connection could not be used again; a stream may stay so."""
     try:
         sock.settimeout(LINGER)
         while response.read1(PIECE):
             pass
     except (OSError, HTTPException):
         return False
-    return True
+    return response.whole
 
 
 def _messages(response: _Response) -> Iterator[bytearray]:

@@ -248,6 +248,7 @@ class Rude:
 
     def __init__(self, *answers):
         self.answers, self.ended, self.goes_on = answers, 0, False
+        self.hasty = None  # keeps connections open, of which no more is read than the head
 
     def __enter__(self):
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -261,12 +262,14 @@ class Rude:
     def _serve(self):
         for answer in self.answers:
             connection, _ = self.listening.accept()
+            if self.hasty:
+                self.hasty.enter_context(connection.dup())
             with connection:
                 got = b""
                 while b"\r\n\r\n" not in got:
                     got += connection.recv(65536)
                 head, _, body = got.partition(b"\r\n\r\n")
-                length = re.search(rb"(?i)content-length: (\d+)", head)
+                length = not self.hasty and re.search(rb"(?i)content-length: (\d+)", head)
                 while length and len(body) < int(length[1]):
                     body += connection.recv(65536)
                 with suppress(ConnectionError):  # who had enough of it
@@ -350,6 +353,15 @@ def test_a_connection_that_the_server_has_ended_meanwhile_is_not_used():
         for calls in (1, 2):
             assert channel.call(Sending("write", {})).text == "done"
             assert eventually(lambda calls=calls: rude.ended == calls)
+
+
+def test_a_connection_is_not_used_again_where_a_request_was_sent_in_part(monkeypatch):
+    monkeypatch.setattr(posting, "SILENCE", 1.0)
+    with Rude(http("200 OK", TEXT), http("200 OK", TEXT)) as rude, ExitStack() as open_:
+        rude.hasty = open_
+        channel = HttpChannel(rude.url)
+        assert channel.call(Sending("write", {"content": "x" * 2**24})).text == "done"
+        assert channel.call(Sending("write", {})).text == "done"
 
 
 def test_an_address_that_moved():
