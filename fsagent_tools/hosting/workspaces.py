@@ -1,7 +1,7 @@
 """Workspaces of many users: opened when a run needs one, closed when others are needed more."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any, TypeGuard
 
 from fsagent_tools.call import host_code
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.workspace import Workspace
 
@@ -18,7 +17,6 @@ KEEP = 256  # idle workspaces that know what their models have seen
 _TOLD = 10_000  # workspaces whose models are still to be told of commands that ended
 
 _Seat = tuple[Path, str]
-_Commands = tuple[_Seat, list[str]]  # of a seat, those that run
 Choose = Callable[[Any], Any]  # of a run: what `Workspaces` takes
 URLS = ("http://", "https://")
 
@@ -27,13 +25,25 @@ def is_url(where: object) -> TypeGuard[str]:
     return isinstance(where, str) and where.strip().lower().startswith(URLS)
 
 
-@dataclass
 class Lent:
-    """An open workspace, how many calls use it, and whether its session has ended."""
+    """A workspace that is opened by the first call that needs it; the next ones wait for that.
 
-    workspace: Workspace
-    users: int = 0
-    over: bool = False
+    users: how many calls use it. over: whether its session has ended.
+    """
+
+    def __init__(self) -> None:
+        self.workspace: Workspace | None = None
+        self.users, self.over, self._opening = 0, False, Lock()
+
+    def opened(self, open_: Callable[[], Workspace]) -> Workspace:
+        with self._opening:
+            self.workspace = self.workspace or open_()
+            return self.workspace
+
+    @property
+    def commands(self) -> list[str]:
+        """Those that run in the background."""
+        return self.workspace.services.running if self.workspace else []
 
 
 class Workspaces:
@@ -59,7 +69,9 @@ class Workspaces:
     ) -> None:
         check_types(locals(), choose=Callable, open_=Callable, keep=int)
         self._choose, self.open, self.keep = choose, open_, keep
-        self._lent: OrderedDict[_Seat, Lent] = OrderedDict()
+        self._lent: dict[_Seat, Lent] = {}
+        # Those that no call uses, in the order of their last use: without a command, and with one.
+        self._resting, self._working = OrderedDict[_Seat, Lent](), OrderedDict[_Seat, Lent]()
         self._ended: OrderedDict[_Seat, list[str]] = OrderedDict()  # commands that had to end
         self._lock = Lock()
 
@@ -78,14 +90,9 @@ class Workspaces:
         path, session = chosen if isinstance(chosen, tuple) else (chosen, "")
         seat = Path(path).absolute(), session
         with self._lock:
-            if seat not in self._lent:
-                self._lent[seat] = Lent(self.open(seat[0]))
-                if commands := self._ended.pop(seat, ()):
-                    self._lent[seat].workspace.services.jobs.ended = commands
-            lent = self._lent[seat]
-            lent.users += 1
+            lent = self._taken(seat)
         try:
-            yield lent.workspace
+            yield lent.opened(partial(self._opened, seat))
         finally:
             self._give_back(seat)
 
@@ -94,36 +101,61 @@ class Workspaces:
         with self._lock:
             ended = [seat for seat in self._lent if seat[1] == session]
             for seat in ended:
-                self._lent[seat].users += 1
-                self._lent[seat].over = True
+                self._taken(seat).over = True
         for seat in ended:
             self._give_back(seat)
 
     def close(self) -> None:
         """Close all workspaces that no call uses."""
-        for workspace in self._idle(0):
-            workspace.close()
+        with self._lock:
+            closing = self._surplus(0)
+        _close(closing)
+
+    def _taken(self, seat: _Seat) -> Lent:
+        lent = self._lent.setdefault(seat, Lent())
+        lent.users += 1
+        for idle in (self._resting, self._working):
+            idle.pop(seat, None)
+        return lent
+
+    def _opened(self, seat: _Seat) -> Workspace:
+        workspace = self.open(seat[0])
+        if commands := self._ended.pop(seat, ()):
+            workspace.services.jobs.ended = commands
+        return workspace
 
     def _give_back(self, seat: _Seat) -> None:
         with self._lock:
             lent = self._lent[seat]
             lent.users -= 1
-            self._lent.move_to_end(seat)
-            over = [self._lent.pop(seat).workspace] if lent.over and not lent.users else []
-        for workspace in over or self._idle(self.keep):
-            workspace.close()
+            if lent.users:
+                return
+            if lent.over or not lent.workspace:
+                closing = [self._lent.pop(seat)]
+            else:
+                (self._working if lent.commands else self._resting)[seat] = lent
+                closing = self._surplus(self.keep)
+        _close(closing)
 
-    def _idle(self, keep: int) -> list[Workspace]:
-        with self._lock:
-            if len(self._lent) <= keep:
-                return []
-            resting, working = list[_Commands](), list[_Commands]()
-            for seat, lent in self._lent.items():
-                if not lent.users:
-                    commands = lent.workspace.services.running
-                    (working if commands else resting).append((seat, commands))
-            many = [each[: max(len(each) - keep, 0)] for each in (resting, working)]
-            self._ended |= dict(many[1])
-            while len(self._ended) > _TOLD:
-                self._ended.popitem(last=False)
-            return [self._lent.pop(seat).workspace for each in many for seat, _ in each]
+    def _surplus(self, keep: int) -> list[Lent]:
+        """Those used longest ago, beyond so many of each kind, which are to be closed."""
+        if len(self._working) > keep:
+            for seat in [seat for seat, lent in self._working.items() if not lent.commands]:
+                self._resting[seat] = self._working.pop(seat)
+                self._resting.move_to_end(seat, last=False)
+        surplus = []
+        for idle in (self._resting, self._working):
+            while len(idle) > keep:
+                seat, lent = idle.popitem(last=False)
+                if commands := lent.commands:
+                    self._ended[seat] = commands
+                surplus.append(self._lent.pop(seat))
+        while len(self._ended) > _TOLD:
+            self._ended.popitem(last=False)
+        return surplus
+
+
+def _close(surplus: Iterable[Lent]) -> None:
+    for lent in surplus:
+        if lent.workspace:
+            lent.workspace.close()

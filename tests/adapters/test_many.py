@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -13,12 +15,13 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.workflow import Context
 
 import fsagent_tools_llamaindex
-from fsagent_tools import Policy, Workspaces
+from fsagent_tools import Policy, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
+from tests.conftest import PATIENCE, eventually
 
 WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
 KEPT = 8
@@ -115,6 +118,81 @@ def test_idle_workspaces_are_closed_and_used_ones_are_not(tmp_path):
         with pool.lend(0) as first, pool.lend(3 * KEPT - 1) as last:
             assert first is not last
     assert len(pool._lent) <= KEPT
+    pool.close()
+    assert not pool._lent
+
+
+def test_a_root_whose_opening_hangs_keeps_nobody_from_others(tmp_path):
+    hangs, go_on, opened = threading.Event(), threading.Event(), []
+
+    def open_(path):
+        opened.append(path.name)
+        if path.name == "dead":
+            hangs.set()
+            assert go_on.wait(PATIENCE)
+        return Workspace(path)
+
+    def use(name):
+        with pool.lend(name) as workspace:
+            return workspace
+
+    pool = Workspaces(lambda run: tmp_path / run, open_)
+    with ThreadPoolExecutor() as threads:
+        dead = [threads.submit(use, "dead") for _ in "12"]
+        assert hangs.wait(PATIENCE)
+        for name in ("one", "other", "one"):
+            assert use(name)
+        assert not any(one.done() for one in dead)
+        go_on.set()
+        assert len({id(one.result()) for one in dead}) == 1
+    assert opened == ["dead", "one", "other"]
+
+
+def test_a_workspace_that_could_not_be_opened_is_opened_by_the_next_call(tmp_path):
+    failures = [ConfigInvalid("no."), ConfigInvalid("nor now.")]
+
+    def open_(path):
+        if failures:
+            raise failures.pop()
+        return Workspace(path)
+
+    pool = Workspaces(lambda run: tmp_path, open_)
+    for _ in "12":
+        with pytest.raises(ConfigInvalid, match=r"^no[.r]"), pool.lend(None):
+            pass
+    assert not pool._lent
+    with pool.lend(None) as workspace:
+        assert workspace.root == tmp_path
+
+
+def test_of_workspaces_with_commands_those_that_ended_are_closed_first(tmp_path):
+    """A command of a user who is away goes on, while others come; too many are ended, and told."""
+    names = ["over", *(f"user {number}" for number in range(6))]
+    pool = Workspaces(tmp_path.joinpath, keep=2)
+    tools = {tool.name: tool for tool in select_tools(pool)}
+
+    def use(name, tool="ls", **sent):
+        with tools[tool].within(name) as there:
+            return there.call(sent).text, there.workspace
+
+    def run(name, command="sleep 600"):
+        return use(name, "bash", command=command, background=True)
+
+    for name in names:
+        (tmp_path / name).mkdir()
+    _, over = run("over", "until [ -e go ]; do sleep 0.05; done")
+    run(names[1])
+    for name in names[2:6]:
+        use(name)
+    (tmp_path / "over/go").touch()
+    assert eventually(lambda: not over.services.running)
+    run(names[6])
+    for name in names[2:4]:
+        use(name)
+    assert "running" in use(names[1], "jobs", action="list")[0]
+    for name in names[2:6]:
+        run(name)
+    assert "Ended, as others" in use(names[1], "jobs", action="list")[0]
     pool.close()
     assert not pool._lent
 
