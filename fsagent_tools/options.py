@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from fsagent_tools.errors import ConfigInvalid, Denied
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.hosting.workspaces import Choose, Workspaces, is_url
 from fsagent_tools.policy import Policy
 from fsagent_tools.remote import Channel, Elsewhere, served_at
@@ -18,7 +18,7 @@ from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.state.port import StateStore
 from fsagent_tools.tools.loops import beside_a_loop
-from fsagent_tools.tools.toolset import Entry, Tool, Toolset
+from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.toolsets.families import AUTO, FAMILIES, toolset_for
 from fsagent_tools.workspace import PathForm, Workspace
@@ -180,21 +180,12 @@ def _elsewhere(there: Elsewhere, given: set[str], tool: Tool, where: Any) -> Too
 def _with_what_may_run(tool: Tool) -> Tool:
     """The tool without commands that the policy forbids, unless it forbids them all."""
     rows = tool.entry.commands
-    commands = {word: row for word, row in rows.items() if _is_allowed(tool, row)}
+    commands = {word: row for word, row in rows.items() if is_allowed(tool, row)}
     return replace(tool, entry=replace(tool.entry, commands=commands)) if commands else tool
 
 
-def _is_allowed(tool: Tool, entry: Entry) -> bool:
-    action = entry.action
-    try:
-        tool.workspace.policy.check_action(action.name, action.effect, shown=tool.name)
-    except Denied:
-        return False
-    return True
-
-
 def _may_run(tool: Tool, *, by_name: bool) -> bool:
-    if not _is_allowed(tool, tool.entry):
+    if not is_allowed(tool, tool.entry):
         return False
     if lacking := tool.lacks:
         _tell(tool.name, lacking, by_name)

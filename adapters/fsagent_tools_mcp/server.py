@@ -127,9 +127,9 @@ def _close_at_end(context: Context, pools: Mapping[int, Workspaces]) -> None:
             connection.exit_stack.push_async_callback(end)
 
 
-def seats(path: str | Path) -> Callable[[Context | None], tuple[str | Path, str]]:
+def seats(path: str | Path) -> Callable[[Context | None], tuple[str | Path, str | None]]:
     """For `Workspaces`: a workspace at `path` for each session."""
-    return lambda context: (path, _session(context) or "")
+    return lambda context: (path, _session(context))
 
 
 def _session(context: Context | None) -> str | None:

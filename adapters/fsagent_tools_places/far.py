@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from fsagent_tools import Tool, Workspace, Workspaces, select_tools
+from fsagent_tools import Workspace, Workspaces, select_tools, toolset
 from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
 from fsagent_tools.remote import (
     CancelFlag,
@@ -254,7 +254,13 @@ class Served:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.pool = Workspaces(lambda seat: seat, self._opened)
-        self._channel = LocalChannel(self._tools(self.pool), verbs=True)
+        chosen = settings.toolset
+        self._chosen = toolset(chosen) if isinstance(chosen, str) else chosen
+        if not settings.keep:
+            jobs = (one.shown_name for one in self._chosen.entries if one.action_name == "jobs")
+            self._chosen = self._chosen.without(*jobs)
+        bound = self._chosen.bind(self._opened(Path(os.devnull))).values()
+        self._channel = LocalChannel((replace(one, pool=self.pool) for one in bound), verbs=True)
 
     def at(self, root: str) -> "Rooted":
         """Raises `ConfigInvalid`."""
@@ -264,11 +270,7 @@ class Served:
         return Rooted(real, self._channel, self.tools)
 
     def tools(self, root: str) -> Sequence[Described]:
-        return LocalChannel(self._tools(self._opened(Path(root)))).tools()
-
-    def _tools(self, where: Workspace | Workspaces) -> list[Tool]:
-        tools = select_tools(where, self.settings.toolset)
-        return [one for one in tools if self.settings.keep or one.entry.action_name != "jobs"]
+        return LocalChannel(select_tools(self._opened(Path(root)), self._chosen)).tools()
 
     def _opened(self, root: Path) -> Workspace:
         policy = self.settings.policy

@@ -78,7 +78,7 @@ class Commands:
         self._run = run
         self._python = shlex.quote(options.get("python", "python3"))
         self._named = options.get("package")
-        given = options.get("toolset"), options.get("policy")
+        given = options.get("toolset") or "lines", options.get("policy")
         settings = Settings(*given, keep, options.get("idle", IDLE))
         try:
             pickled = pickle.dumps(settings)

@@ -38,7 +38,7 @@ class Settings:
     keep: whether it has to last. idle: seconds without a call after which it ends.
     """
 
-    toolset: Toolset | str | None
+    toolset: Toolset | str
     policy: Policy | None
     keep: bool
     idle: float

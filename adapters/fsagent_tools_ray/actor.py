@@ -116,6 +116,6 @@ class WorkspaceActor:
 def _opened(path: str, settings: Settings) -> tuple[LocalChannel, Workspaces]:
     given = {"policy": settings.policy} if settings.policy else {}
     pool = Workspaces(
-        lambda session: (path, session or ""), lambda _: Workspace.from_config(path, **given)
+        lambda session: (path, session), lambda _: Workspace.from_config(path, **given)
     )
     return LocalChannel(select_tools(pool, settings.toolset)), pool

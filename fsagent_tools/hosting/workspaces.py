@@ -54,8 +54,8 @@ class Workspaces:
 
     Args:
         choose: Gets the run of a call, as its framework has it, or None outside one. Returns a
-            path, a path and the name of a session, or a `Workspace` of your own, which you close;
-            for tools also a `Channel`, or the URL of a server.
+            path, a path and the name of a session (or None), or a `Workspace` of your own, which
+            you close; for tools also a `Channel`, or the URL of a server.
         open_: Path -> workspace.
         keep: How many unused workspaces stay open; up to as many more with a background command.
     """
@@ -88,7 +88,7 @@ class Workspaces:
             yield chosen
             return
         path, session = chosen if isinstance(chosen, tuple) else (chosen, "")
-        seat = Path(path).absolute(), session
+        seat = Path(path).absolute(), session or ""
         with self._lock:
             lent = self._taken(seat)
         try:

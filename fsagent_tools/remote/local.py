@@ -9,7 +9,7 @@ from fsagent_tools.call import approving, changed, identified
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote.channel import Described, Question, RemoteReply, Sending
 from fsagent_tools.remote.verbs import VERB, answered
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.tools.toolset import Tool, is_there
 
 if TYPE_CHECKING:
     from fsagent_tools.approval.request import Request
@@ -57,15 +57,16 @@ class LocalChannel:
 
         run: what the function of `Workspaces` is given in place of the session.
         """
-        named = self._named(sending.name)
+        named = self._tools.get(sending.name) or next(iter(self._tools.values()))
         with (
             as_sent(named, sending.session, sending.call, sending.scope) as called,
             changed(emit=sending.emit, cancelled=sending.cancelled, begin=None),
             _asking(sending),
             called.within(run or sending.session) as tool,
         ):
-            if sending.name.startswith(VERB):
+            if sending.name.startswith(VERB) and self._verbs:
                 return answered(tool.workspace, sending)
+            self._check_there(sending.name, tool)
             try:
                 outcome = tool.call(sending.arguments)
             except _Asked as asked:
@@ -73,12 +74,16 @@ class LocalChannel:
                 return Question(request.fingerprint, request.paths, request.diff)
         return RemoteReply(outcome.text, outcome.code, outcome.to_dict(), outcome.blocks)
 
-    def _named(self, name: str) -> Tool:
-        if name.startswith(VERB) and self._verbs and self._tools:
-            return next(iter(self._tools.values()))
-        if name not in self._tools:
-            raise ConfigInvalid(f"There is no {name} at this place, but: {', '.join(self._tools)}.")
-        return self._tools[name]
+    def _check_there(self, name: str, lent: Tool) -> None:
+        """Raise `ConfigInvalid` for what no list of the tools of this workspace has."""
+
+        def is_here(tool: Tool) -> bool:
+            in_it = replace(tool, workspace=lent.workspace)
+            return tool.pool is None or is_there(in_it, self._tools.values())
+
+        if name not in self._tools or not is_here(self._tools[name]):
+            there = ", ".join(name for name, tool in self._tools.items() if is_here(tool))
+            raise ConfigInvalid(f"There is no {name} at this place, but: {there}.")
 
 
 class _Asked(Exception):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from fsagent_tools.effects import ASKED
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape, html_table
@@ -147,6 +147,25 @@ class Toolset:
                 f"The toolset {self.name!r} has no tool {', '.join(map(repr, wrong))}.",
                 hint=f"It has: {', '.join(have)}.",
             )
+
+
+def is_allowed(tool: Tool, entry: Entry) -> bool:
+    action = entry.action
+    try:
+        tool.workspace.policy.check_action(action.name, action.effect, shown=tool.name)
+    except Denied:
+        return False
+    return True
+
+
+def is_there(tool: Tool, among: Iterable[Tool]) -> bool:
+    """Whether it may and can work in its workspace, and so does what it stands beside."""
+    if not is_allowed(tool, tool.entry) or tool.lacks:
+        return False
+    beside = tool.entry.action.beside
+    others = [other for other in among if other.entry.action_name == beside] if beside else []
+    there = (is_there(replace(other, workspace=tool.workspace), ()) for other in others)
+    return not beside or any(there)
 
 
 def _bound(
