@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import logging
+import os
 import pickle
 import re
 import shlex
@@ -16,6 +17,7 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Any, Protocol, TypedDict, Unpack
 from uuid import uuid4
+from weakref import WeakSet
 
 from fsagent_tools import Policy, Toolset
 from fsagent_tools.errors import ConfigInvalid, ToolError
@@ -65,6 +67,18 @@ class FarOptions(TypedDict, total=False):
     package: Path | str | None
 
 
+_commands = WeakSet["Commands"]()
+
+
+def _renew() -> None:
+    """A forked child has no thread that would make what its parent was about to, or end it."""
+    for link in [*_commands]:
+        link.renew()
+
+
+os.register_at_fork(after_in_child=_renew)
+
+
 class Commands:
     """A link that runs a command for each request."""
 
@@ -88,6 +102,10 @@ class Commands:
         self._digest, self._far = hashlib.sha256(pickled).hexdigest(), ""
         self._here = self._home = ""  # the directories of commands, and of the user
         self._told_of = set[str]()  # roots that a warning was about
+        self.renew()
+        _commands.add(self)
+
+    def renew(self) -> None:
         self._lock = threading.Lock()
         self._way: Future[Any] | None = None
 

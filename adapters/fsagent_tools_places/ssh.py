@@ -42,7 +42,7 @@ class Stream:
         self._turn = threading.Lock()
         reader = (self._process, self._waiting)
         threading.Thread(target=_read, args=reader, daemon=True).start()
-        self._close = weakref.finalize(self, _end, self._process, self.errors, self.owner)
+        self.close = weakref.finalize(self, _end, self._process, self.errors, self.owner)
 
     @property
     def alive(self) -> bool:
@@ -56,7 +56,7 @@ class Stream:
         """Whether it has ended, since nobody waits for an answer."""
         if self._waiting and self.alive:
             return False
-        self._close()
+        self.close()
         return True
 
     def ask(self, line: str, seconds: float, cancelled: CancelFlag) -> bytes:
@@ -122,11 +122,14 @@ def _all(waiting: dict[int, "Future[bytes]"]) -> Iterator["Future[bytes]"]:
 
 
 def _end(process: "subprocess.Popen[bytes]", errors: IO[bytes], owner: int) -> None:
-    if os.getpid() == owner:
-        process.kill()
+    to: Any = process.stdin
+    if os.getpid() != owner:
+        to.raw.close()  # what is still to be sent is the other process's, and its thread has a lock
+        return
     errors.close()
+    process.kill()
     with suppress(OSError):
-        process.stdin.close()  # type: ignore[union-attr]
+        to.close()
 
 
 _links = dict[tuple[str, ...], "SshLink"]()  # in the order of their last use
@@ -134,10 +137,12 @@ _sharing = threading.Lock()
 
 
 def _forget() -> None:
-    """A forked child has no thread that would give the lock back, or make a connection."""
+    """A forked child has no thread that would give the lock back, and no use for connections."""
     global _sharing
     _sharing = threading.Lock()
-    _links.clear()
+    for stream in filter(None, (kept() for kept in _streams.values())):
+        stream.close()
+    _streams.clear()
 
 
 os.register_at_fork(after_in_child=_forget)

@@ -1,20 +1,25 @@
 """How a place gets this package: by several hosts at once, and where it must not or cannot."""
 
 import base64
+import gc
 import os
 import pickle
 import shlex
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
 import places
 from fsagent_tools import Policy, select_tools
-from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.errors import ConfigInvalid, NetworkError
 from fsagent_tools_langchain import get_tools
 from fsagent_tools_places import SandboxChannel, SshChannel
+from fsagent_tools_places.ssh import Stream
 from fsagent_tools_places.wheels import package
+from tests.conftest import eventually
 
 SECRET = Policy(proxy="http://user:hunter2@proxy:3128")
 
@@ -107,9 +112,45 @@ def test_a_root_goes_up_from_what_a_link_leads_to(provider, tmp_path):
     assert "there/site" in tools["read"].call({"file_path": "a.txt"}).text
 
 
-def test_a_forked_child_waits_for_no_connection_of_its_parent():
-    link = SshChannel("host", "~")._link
-    assert SshChannel("host", "/")._link is link
+def test_a_forked_child_waits_for_no_connection_of_its_parent(tmp_path, monkeypatch):
+    """Each process makes one of its own, also over the channels that it got from the other one."""
+    (ssh := tmp_path / "bin/ssh").parent.mkdir()
+    hangs = f"until [ -e {tmp_path}/over ]; do sleep 0.1; done"
+    ssh.write_text(f"#!/bin/sh\ntouch {tmp_path}/$PPID; {hangs}\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}{os.pathsep}{os.environ['PATH']}")
+    channel = SshChannel("host", "/")
+
+    def connect():
+        with suppress(NetworkError):
+            channel.tools()
+
+    def connects():
+        (thread := threading.Thread(target=connect, daemon=True)).start()
+        return eventually((tmp_path / f"{os.getpid()}").exists) and thread
+
+    try:
+        thread = connects()
+        assert thread
+        with channel._link._lock:  # of another thread, which the child does not have
+            child = os.fork()
+        if not child:
+            os._exit(not connects())
+        assert os.waitpid(child, 0)[1] == 0
+    finally:
+        (tmp_path / "over").touch()
+        thread.join()
+
+
+def test_a_forked_child_sends_nothing_over_a_connection_of_its_parent(tmp_path):
+    """What a thread was about to send when the process was forked is sent once."""
+    stream = Stream(["sh", "-c", f"cat > {tmp_path}/sent"])
+    stream._process.stdin.write(b"1 request\n")
     if not (child := os.fork()):
-        os._exit(SshChannel("host", "/")._link is link)
+        del stream
+        gc.collect()
+        os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
+    stream._process.stdin.close()
+    stream._process.wait()
+    assert (tmp_path / "sent").read_text() == "1 request\n"
