@@ -77,10 +77,17 @@ class PlaceChannel:
         self, link: Link, root: str, where: str, made: Callable[[], "PlaceChannel"]
     ) -> None:
         self._link, self._root, self._where, self._made = link, root, where, made
+        self._place = link, root
         self._most, self._effects = link.most, dict[str, Effect]()
 
     def __str__(self) -> str:
         return self._where
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PlaceChannel) and self._place == other._place
+
+    def __hash__(self) -> int:
+        return hash(self._place)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._made, ()

@@ -16,9 +16,12 @@ from fsagent_tools.params.knob import REQUIRED, Field
 from fsagent_tools.remote.channel import Channel, Described, Question, RemoteReply, Sending
 from fsagent_tools.results import ERROR, Block, Shape
 from fsagent_tools.runtime.plugins import plugin
+from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.tools.entries import Entry
 from fsagent_tools.tools.toolset import Tool, Toolset
 from fsagent_tools.workspace import Workspace
+
+_PLACES = 256  # of which something is known here; each place has its own records besides
 
 
 def remote_toolset(channel: Channel) -> Toolset:
@@ -44,19 +47,21 @@ class _NoFiles(MemoryFiles):
 class Elsewhere:
     """A toolset wherever a run has it: by channel or URL, with the schemas that it has here.
 
-    Nothing is asked there but calls. own: a tool's name here -> there.
+    Nothing is asked there but calls. What is known here of one place is of that one alone: what was
+    approved and has begun, and what came from outside. own: a tool's name here -> there.
     """
 
     def __init__(self, own: Mapping[str, str], token: str | None) -> None:
         self._own, self._token = own, token
         self._told: dict[str, tuple[Described, Entry]] = {}
-        self._workspace = Workspace(files=_NoFiles())
+        self._anywhere, self._places = Workspace(files=_NoFiles()), Recent(_PLACES)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Elsewhere, (self._own, self._token)
 
     def __call__(self, tool: Tool, where: object) -> Tool:
         """Raises `ConfigInvalid` for what is no place."""
+        place = where
         if isinstance(where, str):
             where = _over_http(where, self._token)
         if not isinstance(where, Channel):
@@ -68,7 +73,18 @@ class Elsewhere:
             self._told[tool.name] = told, replace(_entry(where, told), name=tool.name)
         told, entry = self._told[tool.name]
         there = replace(entry.action, run=partial(_run, where, told))
-        return replace(tool, entry=replace(entry, of=there), workspace=self._workspace, pool=None)
+        here = self._workspace_for(place)
+        return replace(tool, entry=replace(entry, of=there), workspace=here, pool=None)
+
+    def _workspace_for(self, place: Any) -> Workspace:
+        try:
+            _, key = hash(place), place
+        except TypeError:
+            key = id(place)  # of no other one as long as it is kept
+        _, workspace = self._places.find(key) or (place, Workspace(files=_NoFiles()))
+        self._places.keep(key, (place, workspace))
+        workspace.session.id = self._anywhere.session.id  # it is one, as far as places know it
+        return workspace
 
 
 def _over_http(url: str, token: str | None) -> Channel:
