@@ -9,14 +9,7 @@ from typing import Any, Unpack, get_args
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 
-from fsagent_tools import (
-    Outcome,
-    Tool,
-    Toolset,
-    emitting,
-    identified,
-    select_tools,
-)
+from fsagent_tools import Outcome, Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource
 from fsagent_tools_llamaindex.approval import Running, call_of, inside

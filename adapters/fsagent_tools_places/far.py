@@ -267,10 +267,10 @@ class Served:
         real = os.path.realpath(Path(root).expanduser())
         if not Path(real).is_dir():
             raise ConfigInvalid(f"There is no directory {real}.")
-        return Rooted(real, self._channel, self.tools)
-
-    def tools(self, root: str) -> Sequence[Described]:
-        return LocalChannel(select_tools(self._opened(Path(root)), self._chosen)).tools()
+        return Rooted(
+            lambda: LocalChannel(select_tools(self._opened(Path(real)), self._chosen)).tools(),
+            lambda sending: self._channel.call(sending, (real, sending.session)),
+        )
 
     def _opened(self, root: Path) -> Workspace:
         policy = self.settings.policy
@@ -279,14 +279,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Rooted:
-    """The channel of one directory. tools_of: those that it is configured to have."""
+    """The channel of one directory."""
 
-    root: str
-    channel: LocalChannel
-    tools_of: Callable[[str], Sequence[Described]]
-
-    def tools(self) -> Sequence[Described]:
-        return self.tools_of(self.root)
-
-    def call(self, sending: Sending) -> RemoteReply | Question:
-        return self.channel.call(sending, (self.root, sending.session))
+    tools: Callable[[], Sequence[Described]]
+    call: Callable[[Sending], RemoteReply | Question]

@@ -67,16 +67,9 @@ class FarOptions(TypedDict, total=False):
     package: Path | str | None
 
 
+# A forked child has no thread that would make what its parent was about to, or give a lock back.
 _commands = WeakSet["Commands"]()
-
-
-def _renew() -> None:
-    """A forked child has no thread that would make what its parent was about to, or end it."""
-    for link in [*_commands]:
-        link.renew()
-
-
-os.register_at_fork(after_in_child=_renew)
+os.register_at_fork(after_in_child=lambda: [*map(Commands.renew, _commands)])
 
 
 class Commands:
