@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Configuration:
     values: Mapping[str, Any]
     origins: Mapping[str, str]
 
-    @property
+    @cached_property
     def policy(self) -> Policy:
         return _policy_of(self.values)
 

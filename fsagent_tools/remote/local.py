@@ -78,11 +78,11 @@ class LocalChannel:
         """Raise `ConfigInvalid` for what no list of the tools of this workspace has."""
 
         def is_here(tool: Tool) -> bool:
-            in_it = replace(tool, workspace=lent.workspace)
-            return tool.pool is None or is_there(in_it, self._tools.values())
+            return tool.pool is None or is_there(tool, self._tools.values())
 
-        if name not in self._tools or not is_here(self._tools[name]):
-            there = ", ".join(name for name, tool in self._tools.items() if is_here(tool))
+        if name not in self._tools or not is_here(lent):
+            every = (replace(tool, workspace=lent.workspace) for tool in self._tools.values())
+            there = ", ".join(tool.name for tool in every if is_here(tool))
             raise ConfigInvalid(f"There is no {name} at this place, but: {there}.")
 
 

@@ -123,9 +123,10 @@ class Tool:
 
         Does IO, once in a process.
         """
+        if (lacks := self.entry.action.lacks) is None:
+            return ""
         with importing(self.workspace.services.changeable):
-            lacks = self.entry.action.lacks
-            return lacks(self.workspace) if lacks else ""
+            return lacks(self.workspace)
 
     @property
     def risk(self) -> str:

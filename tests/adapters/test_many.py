@@ -17,6 +17,7 @@ from llama_index.core.workflow import Context
 import fsagent_tools_llamaindex
 from fsagent_tools import Policy, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.services import Services
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
@@ -120,6 +121,24 @@ def test_idle_workspaces_are_closed_and_used_ones_are_not(tmp_path):
     assert len(pool._lent) <= KEPT
     pool.close()
     assert not pool._lent
+
+
+def test_a_workspace_is_given_back_without_a_look_at_the_others(tmp_path, monkeypatch):
+    looks, running = [], Services.running.fget
+    counted = property(lambda services: looks.append(services) or running(services))
+    monkeypatch.setattr(Services, "running", counted)
+
+    def used(keep):
+        pool = Workspaces(lambda run: tmp_path / str(run), keep=keep)
+        for number in range(2 * keep):
+            with pool.lend(number):
+                pass
+        looks.clear()
+        with pool.lend("one more"):
+            pass
+        return len(looks)
+
+    assert used(KEPT) == used(4 * KEPT)
 
 
 def test_a_root_whose_opening_hangs_keeps_nobody_from_others(tmp_path):
