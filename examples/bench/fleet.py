@@ -7,7 +7,8 @@ default), or on any host (`any`), which does not know that a call had begun. It 
 the commands. --redeploy: so many times a host is replaced by one with an empty state directory, and
 ends when what it has begun is done. --postgres: the checkpointer is a PostgreSQL that is started
 for it (Debian's `postgresql`; `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`).
---ray: the users' directories are at three nodes of a Ray cluster, without checkpoints of files.
+--ray: the hosts are actors at three nodes of a Ray cluster, which have the users' directories, too,
+and are killed and replaced as a whole; without checkpoints of files.
 --shared: the hosts share one directory of state, too.
 """
 
@@ -20,7 +21,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import count, islice
@@ -28,10 +29,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from fleet_services import cluster, on_nodes, postgres, saver_at
+from fleet_judge import FACTS, judge
+from fleet_services import postgres, saver_at
 
 HOSTS, AT_ONCE, KILLED_EVERY, REDEPLOYED_EVERY = 3, 6, 10.0, 7.0  # seconds
-UNKNOWN = "is not known"  # of a call that began and whose end nobody saw
 
 
 def turns_of(turns: int) -> list[Any]:
@@ -46,33 +47,40 @@ def turns_of(turns: int) -> list[Any]:
     return said
 
 
-def serve(root: Path, turns: int, states: str, ways: list[str]) -> None:
+class Agent:
+    """What answers at a host. at: where the directory of a user is."""
+
+    def __init__(
+        self, root: Path, turns: int, states: str, at: Callable[[str], Any], **options: Any
+    ) -> None:
+        from langchain.agents import create_agent
+
+        from fsagent_tools.testing.langchain import ScriptedChatModel
+        from fsagent_tools_langchain import FsAgentMiddleware
+
+        def home(run: Any) -> Any:
+            return at(f"{root}/{run.config['configurable']['thread_id']}")
+
+        self._graph = create_agent(
+            ScriptedChatModel(turns_of(turns)),
+            middleware=[FsAgentMiddleware(home, approval=True, **options)],
+            checkpointer=saver_at(states),
+        )
+
+    def answer(self, job: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return step(self._graph, job)
+        except Exception as error:  # noqa: BLE001  # told, and counted
+            return {"status": "failed", "error": repr(error)}
+
+
+def serve(root: Path, turns: int, states: str, *shared: str) -> None:
     """One host: jobs as JSON lines on stdin, what became of each on stdout."""
-    from langchain.agents import create_agent
-
-    from fsagent_tools.testing.langchain import ScriptedChatModel
-    from fsagent_tools_langchain import FsAgentMiddleware
-
-    at = on_nodes() if "ray" in ways else Path
-    options: dict[str, Any] = {"state": root / "shared"} if "shared" in ways else {}
-
-    def home(run: Any) -> Any:
-        return at(f"{root}/{run.config['configurable']['thread_id']}")
-
-    graph = create_agent(
-        ScriptedChatModel(turns_of(turns)),
-        middleware=[
-            FsAgentMiddleware(home, approval=True, checkpoints="ray" not in ways, **options)
-        ],
-        checkpointer=saver_at(states),
-    )
-    lock = threading.Lock()
+    state = {"state": root / "shared"} if shared else {}
+    agent, lock = Agent(root, turns, states, Path, checkpoints=True, **state), threading.Lock()
 
     def answer(job: dict[str, Any]) -> None:
-        try:
-            told = {"id": job["id"], **step(graph, job)}
-        except Exception as error:  # noqa: BLE001  # told, and counted
-            told = {"id": job["id"], "status": "failed", "error": repr(error)}
+        told = {"id": job["id"], **agent.answer(job)}
         with lock:
             print(json.dumps(told), flush=True)
 
@@ -156,6 +164,9 @@ class Host:
                 return None
         return future.result()
 
+    def kill(self) -> None:
+        self.process.kill()
+
     def retire(self) -> None:
         """End it when what it has begun is done."""
         with self._lock:
@@ -196,7 +207,7 @@ def drive(user: str, turns: int, hosts: list[Host], again: str, seen: Counter[st
 def kill(hosts: list[Host], fleet: Iterator[Host], times: int, seen: Counter[str]) -> None:
     for _ in range(times):
         time.sleep(KILLED_EVERY)
-        random.choice(hosts).process.kill()
+        random.choice(hosts).kill()
         seen["kills"] += 1
 
 
@@ -220,15 +231,16 @@ def main(given: argparse.Namespace) -> None:
         for name in names:
             (root / name).mkdir()
         begun = time.monotonic()
+        fleet: Iterator[Any]
         if given.ray:
-            os.environ["RAY_ADDRESS"] = stack.enter_context(cluster(HOSTS))
-        arguments = [
-            str(turns),
-            states,
-            *(["ray"] if given.ray else []),
-            *(["shared"] if given.shared else []),
-        ]
-        fleet = (Host(root, n, arguments) for n in count())
+            from fleet_ray import hosts_on_ray, on_nodes
+
+            fleet = stack.enter_context(
+                hosts_on_ray(HOSTS, root, Agent, root, turns, states, on_nodes(HOSTS))
+            )
+        else:
+            arguments = [str(turns), states, *(["shared"] if given.shared else [])]
+            fleet = (Host(root, n, arguments) for n in count())
         hosts = list(islice(fleet, HOSTS))
         for disturb, times in ((kill, given.kills), (redeploy, given.redeploy)):
             rest = hosts, fleet, times, seen
@@ -241,29 +253,13 @@ def main(given: argparse.Namespace) -> None:
             host.end()
         seconds = time.monotonic() - begun
     print(f"{users} users, {turns} turns each, {seconds:.0f} s, a cut run goes on: {given.again}")
-    for fact in ("approvals", "kills", "redeploys", "runs cut", "ran once", "told as unknown"):
+    for fact in FACTS:
         print(f"  {fact}: {seen[fact]}")
-    for fact in ("unknown that ran", "told as done and lost", "ran twice", "files missing"):
-        print(f"  {fact}: {seen[fact]}")
-
-
-def judge(home: Path, turns: int, told: list[str], seen: Counter[str]) -> None:
-    """Count what became of the turns of one user: each has told of a command and of a file."""
-    log = home / "log"
-    ran = Counter(log.read_text().splitlines() if log.exists() else ())
-    for n in range(turns):
-        times, unknown = ran[f"turn {n}"], UNKNOWN in told[2 * n]
-        seen["told as unknown"] += unknown
-        seen["unknown that ran"] += unknown and times > 0
-        seen["told as done and lost"] += not unknown and not times
-        seen["ran once"] += times == 1
-        seen["ran twice"] += times > 1
-        seen["files missing"] += not (home / f"{n}.txt").exists() and UNKNOWN not in told[2 * n + 1]
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["serve"]:
-        serve(Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5:])
+        serve(Path(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
     else:
         parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
         for name, default in (("users", 30), ("turns", 2), ("kills", 5)):

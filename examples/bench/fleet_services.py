@@ -1,4 +1,4 @@
-"""What the hosts of `fleet.py` share: a checkpointer, and nodes of a Ray cluster."""
+"""What the hosts of `fleet.py` share: a checkpointer."""
 
 import os
 import pwd
@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -58,32 +58,3 @@ def saver_at(where: str) -> Any:
     from langgraph.checkpoint.sqlite import SqliteSaver
 
     return SqliteSaver(sqlite3.connect(where, check_same_thread=False, timeout=120))
-
-
-@contextmanager
-def cluster(nodes: int) -> Iterator[str]:
-    """The address of a Ray cluster on this machine."""
-    from ray.cluster_utils import Cluster
-
-    node = {"num_cpus": 2, "object_store_memory": 80_000_000}
-    with TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
-        os.environ.update(RAY_TMPDIR=folder, RAY_memory_monitor_refresh_ms="0")
-        made = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
-        try:
-            for _ in range(nodes - 1):
-                made.add_node(**node)
-            yield made.address
-        finally:
-            made.shutdown()
-
-
-def on_nodes() -> Callable[[str], Any]:
-    """Of a directory: the channel to it, at one of the nodes, always the same."""
-    import ray
-
-    from fsagent_tools_ray import RayWorkspaces
-
-    ray.init(log_to_driver=False, logging_level="ERROR")
-    nodes = sorted(node["NodeID"] for node in ray.nodes())
-    places = RayWorkspaces()
-    return lambda path: places.at(path, nodes[sum(map(ord, path)) % len(nodes)])
