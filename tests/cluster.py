@@ -1,4 +1,6 @@
-"""A local Ray cluster, as small as one can be. As a program: runs what is on stdin beside one."""
+"""A local Ray cluster, as small as one can be. As a program: runs what is on stdin beside one,
+which it has as `cluster`.
+"""
 
 import logging
 import os
@@ -49,5 +51,5 @@ def connected(nodes):
 if __name__ == "__main__":
     with clustered(1) as cluster:
         os.environ["RAY_ADDRESS"] = cluster.address
-        exec(sys.stdin.read(), {})
+        exec(sys.stdin.read(), {"cluster": cluster, "NODE": NODE})
         ray.shutdown()

@@ -7,18 +7,24 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy as On
 
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.remote import unreachable
 
 SEARCH = 60.0  # seconds for all nodes to say whether they have a directory
 
 
 def node_of(path: str, wanted: str | None) -> str:
-    """The ID of the one living node that has `path`. Raises `ConfigInvalid`.
+    """The ID of the one living node that has `path`. Raises `ConfigInvalid`; `NetworkError` where
+    the node that is wanted is lost.
 
     wanted: its ID, name or address; other nodes are not asked.
     """
-    nodes: dict[str, Any] = {node["NodeID"]: node for node in ray.nodes() if node["Alive"]}
+    known: list[dict[str, Any]] = ray.nodes()
     keys = ("NodeID", "NodeName", "NodeManagerAddress")
-    found = [one for one, node in nodes.items() if wanted in (None, *(node[k] for k in keys))]
+    meant = [node for node in known if wanted in (None, *(node[k] for k in keys))]
+    alive = [node["NodeID"] for node in known if node["Alive"]]
+    found = [node["NodeID"] for node in meant if node["NodeID"] in alive]
+    if meant and not found:
+        raise unreachable(f"The workspace {path} on Ray", "its node is away")
     if len(found) > 1:
         found = _having(path, found)
     if len(found) == 1:
@@ -26,7 +32,7 @@ def node_of(path: str, wanted: str | None) -> str:
     many = f"{len(found)} nodes of the cluster have" if found else "No node of the cluster has"
     raise ConfigInvalid(
         f"{many} the directory {path}{f' and are {wanted}' if wanted else ''}.",
-        hint=f"Say which by node=. There are: {', '.join(nodes)}.",
+        hint=f"Say which by node=. There are: {', '.join(alive)}.",
     )
 
 

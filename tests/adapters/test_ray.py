@@ -154,6 +154,34 @@ def test_where_the_files_are_has_to_be_clear(nodes, shop):
         places.at("shop")
 
 
+LOST_NODE = """
+import sys
+import time
+import ray
+from fsagent_tools import select_tools
+from fsagent_tools_ray import RayWorkspaces
+
+path, places = sys.argv[1], RayWorkspaces()
+node = cluster.add_node(node_name="worker", **NODE)
+ray.init(log_to_driver=False, logging_level="ERROR")
+(tool,) = select_tools(places.at(path, "worker"), only=["read"])
+cluster.remove_node(node, allow_graceful=False)
+while any(one["Alive"] and one["NodeName"] == "worker" for one in ray.nodes()):
+    time.sleep(0.05)
+print("lost:", tool.call({"file_path": "README.md"}).text)
+cluster.add_node(node_name="worker", **NODE)
+print("back:", tool.call({"file_path": "README.md"}).ok)
+"""
+
+
+def test_a_node_that_is_lost_is_told_as_away_until_one_of_its_name_is_there(shop):
+    command = [sys.executable, Path(__file__).parents[1] / "cluster.py", shop]
+    done = subprocess.run(command, input=LOST_NODE, capture_output=True, text=True)
+    assert "lost: Error: The workspace" in done.stdout, done.stderr
+    assert "does not answer (its node is away). Nothing was done." in done.stdout, done.stdout
+    assert "back: True" in done.stdout
+
+
 def test_much_live_output_arrives_whole(nodes, shop):
     bash = by_name(RayWorkspaces().at(str(shop), nodes[1]))["bash"]
     told = []
