@@ -9,13 +9,12 @@ from uuid import uuid4
 import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from fsagent_tools import Effect
-from fsagent_tools.remote import Described, Sending, lost, unreachable
+from fsagent_tools.remote import Described, Sending, lost, repeatable, unreachable
 from fsagent_tools_ray.actor import Settings
 from fsagent_tools_ray.link import CONTROL, LOOK, Link, check
 from fsagent_tools_ray.packed import Reply, packed_call, unpacked_reply
 
-ATTEMPTS = 3  # of a call that changes nothing
+ATTEMPTS = 3  # of a call that may be carried out twice
 
 
 class RayChannel:
@@ -56,15 +55,12 @@ class RayChannel:
             except RayError as error:
                 self._link.heard(None)
                 told = type(error).__name__
-                if not (sending.ask or self._only_reads(sending.name)):
+                if not repeatable(sending, {one.name: one.effect for one in self._link.tools}):
                     raise lost(self._link.where, told) from error
             else:
                 self._link.heard(sent)
                 return reply
         raise unreachable(self._link.where, told)
-
-    def _only_reads(self, tool: str) -> bool:
-        return any(one.name == tool and one.effect is Effect.READ for one in self._link.tools)
 
 
 def _carried(actor: Any, number: int, sending: Sending) -> Reply:

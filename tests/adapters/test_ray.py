@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import Policy, Workspace, emitting, identified, select_tools
+from fsagent_tools.call import approving
 from fsagent_tools.errors import ConfigInvalid
 from tests.conftest import DEADLINES, PATIENCE, eventually, state
 
@@ -69,6 +71,27 @@ def test_a_change_whose_actor_dies_is_not_done_twice(nodes, shop):
     assert lost.code == "OUTCOME_UNKNOWN"
     assert begun.read_text() == "x\n"
     assert bash.call({"command": "echo"}).ok
+
+
+def test_what_nobody_is_asked_about_is_not_sent_again_when_its_actor_dies(nodes, shop):
+    asked = []
+
+    class Killing(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            kill(shop)
+
+        def log_message(self, *words): ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Killing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        policy = Policy(allow_hosts=(f"127.0.0.1:{server.server_port}",))
+        webfetch = by_name(RayWorkspaces(policy=policy).at(str(shop), nodes[1]))["webfetch"]
+        with approving(lambda request: True):
+            lost = webfetch.call({"url": f"http://127.0.0.1:{server.server_port}/page"})
+        server.shutdown()
+    assert lost.code == "OUTCOME_UNKNOWN"
+    assert len(asked) == 1
 
 
 def test_all_who_use_a_workspace_share_one_actor(nodes, shop):
