@@ -22,7 +22,7 @@ def node_of(path: str, wanted: str | None) -> str:
     keys = ("NodeID", "NodeName", "NodeManagerAddress")
     meant = [node for node in known if wanted in (None, *(node[k] for k in keys))]
     alive = [node["NodeID"] for node in known if node["Alive"]]
-    found = [node["NodeID"] for node in meant if node["NodeID"] in alive]
+    found: list[str] = [node["NodeID"] for node in meant if node["NodeID"] in alive]
     if meant and not found:
         raise unreachable(f"The workspace {path} on Ray", "its node is away")
     if len(found) > 1:
