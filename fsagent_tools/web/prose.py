@@ -4,12 +4,11 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from fsagent_tools.web.article import HEADING, LEAST_PROSE, LINKED, article
+from fsagent_tools.web.article import HEADING, LEAST_PROSE, LINKED, ROW, article
 
 _LINKED_CODE = 0.9  # the same where it names code, as a parameter and the page of its type do
 _SHORT = 50  # characters up to which a block beside those is none either
 _SHARE = 0.1  # of all words, likewise
-_ROW = re.compile(r"\n+\|")
 # Words of a class or id whose element stands beside the text.
 ASIDE_NAMES = re.compile(
     r"(?:^|[\s_-])(?:(?:site|top|main|sub|global|page)?(?:nav|menu|footer|masthead|sidebar)"
@@ -19,7 +18,6 @@ ASIDE_NAMES = re.compile(
     r"|nav(?:bar|igation|header|footer))(?:$|[\s_-])",
     re.IGNORECASE,
 )
-BESIDE_SHARE = 0.25  # share of the page's prose up to which such an element is left out
 
 
 @lru_cache(1024)  # few classes, many elements
@@ -57,7 +55,7 @@ def _counts(text: str, weight: tuple[int, int]) -> bool:
     said, links = weight
     share = _LINKED_CODE if "`" in text else LINKED
     return bool(text) and (
-        links <= share * max(said, 1) or bool(HEADING.match(text) or _ROW.match(text))
+        links <= share * max(said, 1) or bool(HEADING.match(text) or ROW.match(text))
     )
 
 
@@ -74,7 +72,7 @@ def _smooth(blocks: Sequence[str], weights: Sequence[tuple[int, int]], kept: lis
             empty = gone = True
             continue
         lone = gone and (n == 0 or not kept[shown[n - 1]]) and weights[at][0] <= _SHORT
-        if kept[at] and lone and not _ROW.match(text) and "```" not in text:
+        if kept[at] and lone and not ROW.match(text) and "```" not in text:
             kept[at] = False
         gone = not kept[at]
         empty &= gone

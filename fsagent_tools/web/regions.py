@@ -1,31 +1,30 @@
 """The parts of a page: which of its blocks are its content, and which are chrome around it."""
 
-from dataclasses import dataclass
+from collections.abc import Container
 from functools import partial
 
 from fsagent_tools.web.article import HEADING
-from fsagent_tools.web.markdown import Attributes, ElementEnd, Writer
-from fsagent_tools.web.prose import BESIDE_SHARE, beside, prose
+from fsagent_tools.web.markdown import HEADINGS, Attributes, ElementEnd, Writer
+from fsagent_tools.web.prose import beside, prose
+from fsagent_tools.web.story import ELEMENTS, LEAST, Page, Region, story
 
-CHROME_TAGS = {"header", "footer", "aside"}  # an article's own header holds its heading
-CHROME_ROLES = {"navigation", "banner", "contentinfo", "complementary", "search"}
-DIALOGS = {"dialog", "alertdialog"}
-SHARES = {"chrome": 1.0, "dialog": 0.5, "beside": BESIDE_SHARE}  # of prose up to which it goes
-REGIONS = {"main", "article", "form", *CHROME_TAGS}
+CHROME_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search")
+ROLES = {
+    "main": "main",
+    **dict.fromkeys(("dialog", "alertdialog"), "dialog"),
+    **dict.fromkeys(CHROME_ROLES, "chrome"),
+}
+# Within an article, its own header holds its heading.
+INNER_TAGS = {"main": "main", "article": "article", "form": "form", "aside": "aside"}
+TAGS = {**INNER_TAGS, "header": "header", "footer": "chrome", "aside": "chrome"}
+SHARES = {"chrome": 1.0, "header": 0.5, "dialog": 0.5}  # of prose up to which it goes
+MARKED = ("beside", "aside", *SHARES)  # each of these is noted, others only as the outmost
+REGIONS = {*ELEMENTS, *TAGS}
+BESIDE_SHARE = 0.25  # of prose up to which what stands beside goes all together
+WRAP_SHARE = 0.9  # of prose from which on such a class is that of what holds the page
+REST_SHARE = 0.1  # of running text that must be left, as a long discussion is what its page is for
 MAIN_LEAST = 60  # characters up to which a main element without a heading may only say "Loading"
 MAIN_MISSED = 10  # times as much prose stands elsewhere then
-ARTICLE_SHARE = 0.4  # of the page's text that a lone <article> must hold to stand for the page
-
-
-@dataclass
-class Region:
-    """A part of the page, by the numbers of its blocks. prose: paragraphs that came before it."""
-
-    kind: str
-    start: int
-    prose: int
-    said: int
-    end: int = 0
 
 
 class Regions:
@@ -35,45 +34,45 @@ class Regions:
         self._writer = writer
         self._blocks = writer.blocks.texts
         self._found: list[Region] = []
-        self._inside = dict.fromkeys(("main", "article", "form", *SHARES), 0)  # open ones
-        self._articles = 0  # all of them
+        self._elements: list[Region] = []  # that may hold a story
+        self._inside = dict.fromkeys(("main", "article", "form", *MARKED), 0)  # open ones
 
     def begin(self, tag: str, attributes: Attributes, end: ElementEnd | None) -> ElementEnd | None:
         """What ends the element, which may be a part of the page that counts."""
         kind = self._kind(tag, attributes)
-        if not kind:
+        if kind:
+            self._inside[kind] += 1
+        elif tag not in ELEMENTS:
             return end
-        self._inside[kind] += 1
-        self._articles += kind == "article"
         writer = self._writer
-        region = Region(kind, len(self._blocks), writer.paragraphs, writer.prose)
+        name = (tag, "" if tag in ("section", "article") else attributes.get("class", ""))
+        region = Region(kind, name, len(self._blocks), writer.paragraphs, writer.prose)
         return partial(self._end, region, end)
 
     def content(self, title: str, *, manual: bool) -> str:
-        """The largest main element that says something; else the page without chrome, or its only
-        article.
+        """The story of the largest main element that says something, else of the page without
+        chrome; all of that if it has no story.
 
         manual: its lists of links are what it says.
         """
         main = max(self._all("main"), key=self._size, default=None)
-        if main and not self._is_empty(main):
+        main = None if main and self._is_empty(main) else main
+        if main and manual:
             return self._joined(main)
-        gone = 0  # blocks so far, so that parts within each other cost one look
-        for region in sorted(self._found, key=lambda part: (part.start, -part.end)):
-            small = region.said <= SHARES.get(region.kind, -1) * self._writer.prose
-            if region.end > gone and small:
-                self._leave_out(region)
-                gone = region.end
-        body = Region("", 0, 0, 0, len(self._blocks))
-        articles = self._all("article")
-        lone = self._articles == 1 and len(articles) == 1
-        if lone and self._size(articles[0]) >= ARTICLE_SHARE * self._size(body):
-            body = articles[0]
+        body = main or Region("", ("", ""), 0, 0, self._writer.prose, len(self._blocks))
+        self._leave_out_chrome(body)
+        self._leave_out_beside(body)
         if manual:
             return self._joined(body)
-        at = slice(body.start, body.end)
-        writer = self._writer
-        return prose(self._blocks[at], writer.signs[at], writer.weights[at], title).strip("\n")
+        page = self._page(body)
+        shown = story(page, self._elements, title)
+        text = "".join(shown) if main else prose(shown, page.signs, page.weights, title)
+        return text.strip("\n")
+
+    def _page(self, body: Region) -> Page:
+        shown = [""] * len(self._blocks)
+        shown[body.start : body.end] = self._blocks[body.start : body.end]
+        return Page(shown, self._writer.signs, self._writer.weights)
 
     def _is_empty(self, main: Region) -> bool:
         """Whether it only says that it is to be filled by a script, and the text stands beside."""
@@ -82,20 +81,57 @@ class Regions:
         headed = any(map(HEADING.match, self._writer.signs[main.start : main.end]))
         return not headed and self._writer.prose - main.said >= MAIN_LEAST * MAIN_MISSED
 
+    def _leave_out_chrome(self, body: Region) -> None:
+        for region in self._within(body, SHARES):
+            if region.said <= SHARES[region.kind] * body.said:
+                self._leave_out(region)
+        for region in self._within(body, ["aside"]):
+            if self._is_linked(region):
+                self._leave_out(region)
+
+    def _leave_out_beside(self, body: Region) -> None:
+        """What is beside the text by its class, where enough stands without it, or it is little."""
+        found = self._beside(body, WRAP_SHARE)
+        running = self._page(body).running()
+        rest = running[-1] - sum(running[part.end] - running[part.start] for part in found)
+        if rest < max(LEAST, REST_SHARE * running[-1]):
+            found = self._beside(body, BESIDE_SHARE)
+            if sum(part.said for part in found) > body.said / 2:
+                return  # the posts of a discussion
+        for region in found:
+            self._leave_out(region)
+
+    def _beside(self, body: Region, share: float) -> list[Region]:
+        """The outmost of such elements that hold less than this share of the prose."""
+        found: list[Region] = []
+        for region in self._within(body, ["beside"]):
+            apart = not found or region.end > found[-1].end
+            if apart and region.said <= share * body.said:
+                found.append(region)
+        return found
+
+    def _within(self, body: Region, kinds: Container[str]) -> list[Region]:
+        """Parts of these kinds, the outer before the inner."""
+        found = [
+            part
+            for part in self._found
+            if part.kind in kinds and body.start <= part.start and part.end <= body.end
+        ]
+        return sorted(found, key=lambda part: (part.start, -part.end))
+
+    def _is_linked(self, region: Region) -> bool:
+        weights = self._writer.weights[region.start : region.end]
+        return sum(links for _, links in weights) >= sum(said for said, _ in weights) / 2
+
     def _kind(self, tag: str, attributes: Attributes) -> str:
-        role = attributes.get("role", "")
-        if tag == "main" or role == "main":
-            return "main"
-        if role in DIALOGS:
-            return "dialog"
-        if role in CHROME_ROLES or (tag in CHROME_TAGS and not self._inside["article"]):
-            return "chrome"
-        if tag in ("article", "form"):
-            return tag
-        if tag == "body" or not ("class" in attributes or "id" in attributes):
+        within = self._inside["article"] or self._inside["main"]
+        tags = INNER_TAGS if within else TAGS
+        if kind := ROLES.get(attributes.get("role", "")) or tags.get(tag):
+            return kind
+        if tag == "body" or tag in HEADINGS or not ("class" in attributes or "id" in attributes):
             return ""
-        names = attributes.get("class", ""), attributes.get("id", "")
-        return "beside" if beside(*names) else ""
+        name = attributes.get("id", "") if tag != "section" else ""  # there a heading's words
+        return "beside" if beside(attributes.get("class", ""), name) else ""
 
     def _end(self, region: Region, end: ElementEnd | None, tag: str) -> None:
         """Some sites wrap the whole page in one form; a form without prose is left out.
@@ -104,13 +140,17 @@ class Regions:
         """
         if end:
             end(tag)
-        self._inside[region.kind] -= 1
         region.end = len(self._blocks)
-        if region.kind == "form" and region.prose == self._writer.paragraphs:
+        kind = region.kind
+        if kind == "form" and region.prose == self._writer.paragraphs:
             self._leave_out(region)
         region.said = self._writer.prose - region.said
-        if region.kind in ("beside", "dialog") or not self._inside[region.kind]:
-            self._found.append(region)
+        if tag in ELEMENTS and region.said:
+            self._elements.append(region)
+        if kind:
+            self._inside[kind] -= 1
+            if kind in MARKED or not self._inside[kind]:
+                self._found.append(region)
 
     def _leave_out(self, region: Region) -> None:
         self._blocks[region.start : region.end] = [""] * (region.end - region.start)

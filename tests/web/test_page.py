@@ -343,7 +343,7 @@ def test_a_heading_over_what_was_left_out_goes_at_the_end_of_a_page_too():
     told = said(f"<body><div>{TOWN}</div>{comments}</body>").text
     assert "summer" in told
     assert "comments" not in told
-    assert said(f"<body><div>{TOWN}</div><h2>Ends</h2></body>").text.endswith("## Ends")
+    assert said(f"<body>{TOWN}<h2>Ends</h2></body>").text.endswith("## Ends")
 
 
 def test_a_page_in_an_attribute_is_a_part_of_the_page():
@@ -361,3 +361,72 @@ def test_a_shadow_tree_in_a_page_is_read_and_a_template_is_not():
     tree = "<my-page><template {}><h1>Head</h1><p>Words.</p></template></my-page>"
     assert said(f"<body>{tree.format('shadowrootmode=open')}</body>").text == "# Head\n\nWords."
     assert "Words" not in said(f"<body>{tree.format('id=a')}</body>").text
+
+
+SIDE = "".join(
+    f"<div class=item><a href=/{n}>Another piece {n}</a><p>{'It is told elsewhere. ' * 4}</p></div>"
+    for n in range(9)
+)
+
+
+@pytest.mark.parametrize("wanted", ["markdown", "text"])
+def test_a_story_is_told_without_what_stands_around_its_element(wanted):
+    page = (
+        f"<title>News of the town</title><div class=top><h1>News of the town</h1><p>By Ann</p>"
+        "<p>The council has decided on the old bridge, after years.</p></div>"
+        f"<div class=text>{TALE}<p>Short end.</p></div><div class=more><h3>Read on</h3>{SIDE}</div>"
+    )
+    text = said(page, wanted=wanted).text
+    assert text.count("stormy") == 20
+    assert all(part in text for part in ("News of the town", "The council", "Short end."))
+    assert not [part for part in ("elsewhere", "Read on") if part in text]
+
+
+@pytest.mark.parametrize("around", ["body", "main"])
+def test_the_answers_to_a_long_question_belong_to_it(around):
+    answers = "".join(
+        f"<div class=post><div class=words><p>{'Try the second door. ' * 8}{n}</p></div></div>"
+        for n in range(3)
+    )
+    page = f"<{around}><div class=post><div class=words>{TALE}</div></div>{answers}</{around}>"
+    assert said(page).text.count("second door") == 24
+
+
+def test_comments_go_where_a_story_stands_without_them_and_are_what_a_discussion_is():
+    comments = "".join(
+        f"<div class=comment><p>{'I do not think so at all. ' * 9}</p></div>" for _ in range(9)
+    )
+    assert "think so" not in said(f"<div class=story>{TALE}</div>{comments}").text
+    assert said(f"<h1>What now?</h1>{comments}").text.count("think so") == 81
+
+
+def test_a_header_that_holds_the_story_is_not_left_out():
+    assert "stormy" in said(f"<header><div class=story>{TALE}</div></header><p>Bye.</p>").text
+
+
+def test_within_a_main_element_a_box_of_links_goes_and_a_note_stays():
+    note, box = "<aside><p>Mind the gap in here.</p></aside>", "<aside><a href=/x>Else</a></aside>"
+    text = said(f"<main><header><h1>Gaps</h1></header><div>{TALE}{note}</div>{box}</main>").text
+    assert "# Gaps" in text
+    assert "Mind the gap" in text
+    assert "Else" not in text
+
+
+def test_sections_and_headings_named_like_chrome_are_part_of_a_manual():
+    text = said(
+        f"<main><h1>Tool</h1>{TALE}<h2 id=comments>Comments</h2><p>Begin with #.</p>"
+        "<section id=tags><h2>Tags</h2><p>They name things.</p></section></main>"
+    ).text
+    assert all(part in text for part in ("## Comments", "Begin with", "## Tags", "They name"))
+
+
+def test_code_and_tables_count_as_text_of_a_page():
+    code = "<div class=code><pre>" + "count = count + 1\n" * 90 + "</pre></div>"
+    assert "count + 1" in said(f"<main><h1>T</h1><div class=told>{TALE}</div>{code}</main>").text
+
+
+def test_a_long_listing_is_no_story_of_its_own():
+    code = "<div class=code><pre>" + "count = count + 1\n" * 400 + "</pre></div>"
+    text = said(f"<div class=told>{TALE}{code}</div>").text
+    assert text.count("stormy") == 20
+    assert "count + 1" in text
