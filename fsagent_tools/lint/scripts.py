@@ -39,7 +39,14 @@ _NEWER = [  # right, but unknown to the grammars -> what they know and means the
         (r"(:|\bkeyof)[ \t]*+(?:readonly|unique) ", r"\1 "),
         (r"\bas \w++(?=[ \t]*+[,}])", "as x"),
         (rf"(?<=[{{,])(\s*+){_WORD}(?=\s*+[,}}])", r"\1x"),
-        (r"\n([ \t]*+<)", r";\n\1"),  # overloads without semicolons
+        (r"(?<=[\w)\]}>/])(?<!=>)\n([ \t]*+<)", r";\n\1"),  # overloads without semicolons
+        (r"(?<=[\w)\]}>\s]>)(?=`)", "()"),  # a tag with types
+        (r"(?m)((?:^|[({;])[ \t]*+)(?:await )?using (?=[\w$]++ (?:=|of\b))", r"\1const "),
+        (r"(?<=['\"]) with \{[^{}]*+\}", ""),
+        (r"\bimport (?:defer|source) (?=[\w$*])", "import "),
+        (r"\baccessor (?=[\w$#])", ""),
+        (r"(?m)^([ \t]*+)@[^\n]*\) export (?=class\b)", r"\1export "),
+        (r"@\(", "@f("),
     )
 ]
 
