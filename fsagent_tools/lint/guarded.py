@@ -17,6 +17,7 @@ _RUFF = Path(sys.executable).with_name("ruff")
 _LIMITS = Limits(memory="4GB", cpu_seconds=10)
 _BASH = Path("/bin/bash")
 _FOR_BASH, _SHELL = re.compile(r"\b(?:ba)?sh\b"), re.compile(r"\b(?:ba|da|k|mk)?sh\b")
+_OF_ZSH = ("#compdef", "#autoload")  # how its files of completions begin, whatever their names
 _SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
 _REFUSED = "E9,F404,F406,F622,F70,PLE0117,PLE0118,PLE1142"  # Ruff's rules: `compile` raises for it
 _TAB, _BLANK = re.compile(r"(?m)^ *\t"), re.compile(r"(?m)^\t* ")
@@ -53,7 +54,7 @@ def of_dialect(source: Source) -> bool:
     """Whether Python may be IPython's, or a script is of another shell than bash."""
     if source.suffix in (".sh", ".bash"):
         first = source.text.partition("\n")[0]
-        return first.startswith("#!") and not _FOR_BASH.search(first)
+        return first.startswith(_OF_ZSH) or (first[:2] == "#!" and not _FOR_BASH.search(first))
     return source.suffix in (".py", ".pyi") and bool(_MAGIC.search(source.text))
 
 

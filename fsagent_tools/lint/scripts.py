@@ -20,7 +20,7 @@ GRAMMARS = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), ("javascript", "language")),
 }
 MORE_GRAMMARS = {  # those of C and C++ stumble over macros
-    **{f".{suffix}": (suffix, "language") for suffix in ("go", "java", "css")},
+    **{f".{suffix}": (suffix, "language") for suffix in ("go", "java")},
     **{".rs": ("rust", "language"), ".rb": ("ruby", "language"), ".cs": ("c_sharp", "language")},
     ".php": ("php", "language_php"),
 }

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from fsagent_tools.lint import components, guarded, jsons, scripts, yamls
+from fsagent_tools.lint import components, guarded, jsons, scripts, styles, yamls
 from fsagent_tools.lint.foreign import JSON, TEMPLATE_OR_DIALECT, has_marks, in_marks, is_foreign
 from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
 from fsagent_tools.problems import Problem
@@ -19,6 +19,7 @@ CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or who
     **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
     **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
     ".toml": guarded.check_toml,
+    ".css": styles.style_problems,
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
     **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
     **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),

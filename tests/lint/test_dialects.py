@@ -101,6 +101,7 @@ UNDECIDED = [
     ("a.py", 'class {{ name }}:\n    """It is {{ said }}"""\n'),
     ("a.css", "a { color: {{ b }}; }\n"),
     ("a.sh", "#!/usr/bin/env fish\nif true; end\n"),
+    ("_a.sh", "#compdef a.sh\n[[ $b = (c|d) ]]\n"),
 ]
 
 
