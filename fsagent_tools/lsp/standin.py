@@ -59,7 +59,9 @@ def _make(version: str, python: str, packages: _Paths) -> PrivateDirectory:
     folder = Path(made.path)
     numbers = tuple(map(int, version.split("."))) if version else sys.version_info[:2]
     named = ".".join(map(str, numbers))
-    (folder / f"lib/python{named}/site-packages").mkdir(parents=True)
+    own = folder / f"lib/python{named}/site-packages"
+    own.mkdir(parents=True)
+    (own / "told.pth").write_text("".join(f"{path}\n" for path in packages))
     (folder / "pyvenv.cfg").write_text(
         f"home = {Path(sys.base_prefix) / 'bin'}\nversion = {named}\n"
     )
@@ -75,7 +77,8 @@ _Found = Mapping[str, Any]
 
 
 def _ty(environment: Environment | None, standin: Path, sources: _Paths) -> _Found:
-    folder = environment.folder if environment else standin
+    whole = environment and environment.packages[0].name == "site-packages"  # else PDM's
+    folder = environment.folder if environment and whole else standin
     found = {"python": str(folder), "extra-paths": list(map(str, sources))}
     return {"ty": {"configuration": {"environment": found}}}
 

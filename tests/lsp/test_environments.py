@@ -98,11 +98,14 @@ def test_what_python_finds_beside_a_file_is_found(layout, checker, tmp_path):
     assert checker(file, f"from {name}x import Y\n") == [1]
 
 
-def test_packages_that_pdm_keeps_without_an_environment_are_found(tmp_path):
-    put(tmp_path / "__pypackages__/3.12/lib/acme/__init__.py")
+def test_packages_that_pdm_keeps_without_an_environment_are_seen(checker, tmp_path):
+    packages = tmp_path / "__pypackages__/3.12/lib"
+    put(packages / "acme/__init__.py", "def f(a: int) -> str: ...\n")
+    put(packages / "acme/py.typed")
     found = find_environment(tmp_path / "a.py", tmp_path)
     assert found
-    assert (found.version, found.packages) == ("3.12", (tmp_path / "__pypackages__/3.12/lib",))
+    assert (found.version, found.packages) == ("3.12", (packages,))
+    assert checker("a.py", USER) == [2]
 
 
 def test_a_sibling_package_of_the_workspace_is_seen(checker, tmp_path):
