@@ -18,8 +18,9 @@ _CONSTANT = re.compile(rf"{_STRING}|(?P<constant>-?(?:NaN|Infinity))")
 _TOKEN = re.compile(rf"(?P<key>{_STRING})\s*+:|{_STRING}|(?P<mark>[][{{}}])")
 _WITH_COMMENTS = re.compile(  # what its programs read as JSON with comments, in lower case
     r"(?:.*/)?(?:[^/]*\.(jsonc|code-workspace)|(ts|js)config([.-][^/]*)?\.json"
-    r"|\.?devcontainer\.json|\.(eslint|swc|babel)rc\.json|api-extractor\.json"
-    r"|language-configuration\.json|\.vscode/[^/]*\.json)"
+    r"|\.?devcontainer\.json|\.(eslint|swc|babel|mocha|oxlint)rc\.json|babel\.config\.json"
+    r"|(api-extractor|angular|deno|nx|rush|tslint|turbo|typedoc|tsdoc(-metadata)?)\.json"
+    r"|language-configuration\.json|[^/]*-color-theme\.json|\.vscode/[^/]*\.json)"
 )
 
 

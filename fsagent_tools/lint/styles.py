@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     r"|(?P<mark>[][(){};:])"
 )
 _BLANK = re.compile(r"(?:\s|/\*(?s:.*?)\*/)*+")
+_QUOTE = re.compile("[\"']")
 _Fault = tuple[int, str]  # where, what
 
 
@@ -62,8 +63,10 @@ def _marks(source: Source) -> Iterator[_Fault]:
 
 
 def _unnamed(text: str, begins: int, ends: int) -> Iterator[_Fault]:
-    """What stands there, if anything does beside comments, and it is no rule of its own kind."""
+    """What stands there, if anything does beside comments: not a rule of its own kind, and not a
+    string, before which GTK has the names of commands.
+    """
     blank = _BLANK.match(text, begins, ends)
     start = blank.end() if blank else ends
-    if start < ends and text[start] != "@":
+    if start < ends and text[start] != "@" and not _QUOTE.search(text, start, ends):
         yield start, "no ':' and value behind a name"

@@ -18,6 +18,10 @@ VALID = [
     ("a.jsonc", '// note\n{"a": [1, 2,], /* more\n lines */ "b": {},}\n'),
     ("a.jsonc", ""),
     ("tsconfig.json", '{"compilerOptions": {}, // strict\n}'),
+    *(
+        (name, "// a\n{}")
+        for name in ("tsdoc-metadata.json", "b/babel.config.json", ".mocharc.json")
+    ),
     ("app/.vscode/settings.json", "{ /* none */ }"),
     ("a.jsonc", '{"url": "http://x/*no comment*/"}'),
     ("a.yaml", "a: &x {b: 1}\nc: *x\n"),
@@ -81,6 +85,7 @@ VALID = [
     ),
     ("a.css", "@media (1px <= width) { a { b: c; @apply d e; &:hover { f: g ! important; } } }\n"),
     ("a.css", '<!-- a { b: c; /* d: }; */ ; e: (f;g) } .\\{ { h: "\\\n" } -->\n'),
+    ("a.css", "@binding-set a { bind 'b' { 'c' (d, 1) }; unbind 'e'; }\n"),
     ("a.css", "@layer a, b;\n@page { size: a4; @bottom-left { c: d } };\n"),
     ("a.txt", "{{{"),
 ]
