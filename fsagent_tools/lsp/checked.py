@@ -86,12 +86,16 @@ def weighed(plan: Plan, server: Server, asked: Asked, answer: Finding | None, ro
     if plan.left and (causes := [p for p in problems if spec.sign("blind", said[p])]):
         why = f"{spec.sign('blind', said[causes[0]])}; it {plan.left[0]}"
         problems = causes
-    if not (why or problems):
-        mute = spec.sign("mute", asked.text)
-        why = excluded(spec.name, asked.file, root) or (mute and f"the file says {mute}")
+    chosen = "" if why or problems else _left_out(spec, asked, root)
     read = (f"does not read {name}" for name in dict.fromkeys(missed.values()) if name)
     left = (*plan.left, *server.left, *filter(None, (answer.left,)), *read)
-    return Told(spec.name, problems, _state(plan, answer, why), why, left)
+    return Told(spec.name, problems, _state(plan, answer, why, chosen), why or chosen, left)
+
+
+def _left_out(spec: Spec, asked: Asked, root: Path) -> str:
+    """By what the project chose that the file is not checked, which any other checker goes by."""
+    mute = spec.sign("mute", asked.text)
+    return excluded(spec.name, asked.file, root) or (mute and f"the file says {mute}")
 
 
 def _unread(spec: Spec, said: str, folder: Path) -> str:
@@ -102,12 +106,12 @@ def _unread(spec: Spec, said: str, folder: Path) -> str:
     return name if not name.startswith(".") or (folder / name).exists() else ""
 
 
-def _state(plan: Plan, answer: Finding, why: str) -> _State:
+def _state(plan: Plan, answer: Finding, why: str, chosen: str) -> _State:
     if plan.unfit:
         return "unfit"
     if answer.old or answer.unfinished:
         return "old" if answer.old else "unfinished"
-    return "unchecked" if why else "checked"
+    return "unchecked" if why else "unfit" if chosen else "checked"
 
 
 def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked:

@@ -14,9 +14,13 @@ _NO_DOWNLOADS = {  # TypeScript servers fetch typings from npm unless told not t
     "tsserver": {"automaticTypeAcquisition": {"enabled": False}},
 }
 _NPM_TYPESCRIPT = "npm install -g typescript-language-server@5 typescript@5"
-_TYPE_IGNORE: Mapping[Sign, str] = {
-    "mute": r"(?m)\A(?:[ \t]*(?:#.*)?\n)*?[ \t]*(# type: ignore)[ \t]*$"
-}
+
+
+def _muted_by(said: str) -> Mapping[Sign, str]:
+    """A comment before all else."""
+    return {"mute": rf"(?m)\A(?:[ \t]*(?:#.*)?\n)*?[ \t]*({said})[ \t]*$"}
+
+
 _OF_SCRIPTS: Mapping[Sign, str] = {
     "unread": r" 2307: Cannot find module '([^']+\.vue)'",
     "mute": r"\A(?:[ \t]*(?:(?://|/?\*).*)?\n)*?[ \t]*(?://|/\*+)[ \t]*(@ts-nocheck)\b",
@@ -39,7 +43,7 @@ _TSSERVER = Spec(
     signs=_OF_SCRIPTS,
 )
 _SPECS = (
-    Spec("ty", ("ty", "server"), "pip install ty", signs=_TYPE_IGNORE),
+    Spec("ty", ("ty", "server"), "pip install ty", signs=_muted_by("# (?:type|ty): ignore")),
     Spec(
         "ruff",
         ("ruff", "server"),
@@ -51,14 +55,14 @@ _SPECS = (
         "basedpyright",
         ("basedpyright-langserver", "--stdio"),
         "pip install basedpyright",
-        signs=_TYPE_IGNORE,
+        signs=_muted_by("# type: ignore"),
     ),
     Spec(
         "pyrefly",
         ("pyrefly", "lsp"),
         "pip install pyrefly",
         pushes="rechecks",
-        signs=_TYPE_IGNORE,
+        signs=_muted_by("# pyrefly: ignore-errors"),
     ),
     Spec(
         "typescript",

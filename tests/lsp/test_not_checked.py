@@ -12,7 +12,7 @@ from fsagent_tools import Policy
 from fsagent_tools.lsp.languages import language_of
 from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
 
-from .conftest import FAKE, only_server, write
+from .conftest import FAKE, NODE_BIN, TIMEOUT, only_server, write
 
 PYTHON = {"a.py": "def f(x: int) -> int:\n    return x\n\n\nf('s')\n"}
 UNKNOWN = {"a.py": "print(nope)\n"}
@@ -104,6 +104,32 @@ SETUPS = {  # what is broken -> server, files but the last one, which is asked a
         "typescript-language-server",
         {"tsconfig.json": "{}", "a.ts": f"/* a */\n// @ts-nocheck\n{TYPESCRIPT['a.ts']}"},
     ),
+    "typescript: told to check nothing": (
+        "typescript-language-server",
+        {"tsconfig.json": '{"compilerOptions": {"noCheck": true}}', **TYPESCRIPT},
+    ),
+    "typescript: declarations left out": (
+        "typescript-language-server",
+        {
+            "base.json": '{"compilerOptions": {"skipLibCheck": true}}',
+            "tsconfig.json": '{"extends": "./base", "compilerOptions": {"strict": true}}',
+            "a.d.ts": "export const x: Nope;\n",
+        },
+    ),
+    "typescript: declarations left out by a project it refers to": (
+        "typescript-language-server",
+        {
+            "tsconfig.app.json": '{"compilerOptions": {"skipLibCheck": true, "composite": true}}',
+            "tsconfig.json": '{"files": [], "references": [{"path": "./tsconfig.app.json"}]}',
+            "a.d.ts": "export const x: Nope;\n",
+        },
+    ),
+    "basedpyright: turned off": (
+        "basedpyright",
+        {"pyrightconfig.json": '{"typeCheckingMode": "off"}', **PYTHON},
+    ),
+    "ty: told to ignore in its own words": ("ty", {"a.py": f"# ty: ignore\n{PYTHON['a.py']}"}),
+    "pyrefly: told to ignore": ("pyrefly", {"a.py": f"# pyrefly: ignore-errors\n{PYTHON['a.py']}"}),
     "html: its elements": ("vscode-html", {"a.html": "<p><b>one</p>\n"}),
 }
 
@@ -122,6 +148,20 @@ def test_a_broken_set_up_is_no_clean_bill(setup, asked):
     *_, path = files
     told = asked(SPECS[server].command[:1], files, servers=only_server(server, path))(path)
     assert told.startswith(("Not checked: ", f"{path}:"))
+
+
+@pytest.mark.parametrize("setup", ["told to ignore", "declarations left out"])
+def test_what_the_project_leaves_out_no_command_is_asked_about(setup, pool, tmp_path):
+    server, files = SETUPS[f"typescript: {setup}"]
+    *_, path = files
+    if not (NODE_BIN / server).exists():
+        pytest.skip(f"{server} is not installed")
+    write(tmp_path, files)
+    run, servers = [], pool(only_server(server, path))
+    file = tmp_path.resolve() / path
+    checked = servers.check_or_run(file, files[path], TIMEOUT, lambda *asked: run.append(asked))
+    assert checked.unchecked == [server]
+    assert run == []
 
 
 def test_a_tag_of_yaml_that_only_programs_know_is_no_error(asked):
