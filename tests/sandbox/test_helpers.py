@@ -252,10 +252,12 @@ def test_a_helper_ends_with_a_host_that_is_killed(tmp_path, kind):
     mark = str(10**9 + os.getpid())
     (tmp_path / "a.json").write_text("a" * 60)
     with subprocess.Popen([sys.executable, "-c", HOST, kind, tmp_path, mark]) as host:
-        assert eventually(lambda: naming(mark, host.pid))
-        if kind != "server":  # those belong to a keeper
-            assert eventually(lambda: [*map(is_tied, naming(mark, host.pid))] == [True])
-        host.kill()
+        try:
+            assert eventually(lambda: naming(mark, host.pid))
+            if kind != "server":  # those belong to a keeper
+                assert eventually(lambda: [*map(is_tied, naming(mark, host.pid))] == [True])
+        finally:  # it is waited for
+            host.kill()
     assert eventually(lambda: not naming(mark))
 
 
