@@ -17,7 +17,7 @@ from fsagent_tools.results import Outcome, Shape
 
 ERASE = "\r\x1b[K"
 UNWRAPPED, WRAPPED = "\x1b[?7l", "\x1b[?7h"  # what is wider than the terminal stays in one row
-ROW = 500  # characters of output that are kept for it
+LAST = 500  # characters of output that are kept for it
 REFUSED = 1
 _SEARCHES = ("grep", "glob", "ls")
 PATIENT = 1.0  # seconds until a command shows that it is at work
@@ -77,7 +77,7 @@ def progress(name: str, *, quiet: bool) -> Iterator[None]:
         yield
         return
     done = threading.Event()
-    heard: deque[str] = deque(maxlen=ROW)
+    heard: deque[str] = deque(maxlen=LAST)
     ticking = threading.Thread(target=_tick, args=(name, heard, done), daemon=True)
     ticking.start()
     try:

@@ -6,20 +6,20 @@ from functools import partial
 from fsagent_tools.web.article import HEADING
 from fsagent_tools.web.markdown import HEADINGS, Attributes, ElementEnd, Writer
 from fsagent_tools.web.prose import beside, prose
-from fsagent_tools.web.story import ELEMENTS, LEAST, Page, Region, story
+from fsagent_tools.web.story import ELEMENTS, LEAST_RUNNING, PageBlocks, Region, story
 
 CHROME_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search")
-ROLES = {
+_ROLES = {
     "main": "main",
     **dict.fromkeys(("dialog", "alertdialog"), "dialog"),
     **dict.fromkeys(CHROME_ROLES, "chrome"),
 }
 # Within an article, its own header holds its heading.
 INNER_TAGS = {"main": "main", "article": "article", "form": "form", "aside": "aside"}
-TAGS = {**INNER_TAGS, "header": "header", "footer": "chrome", "aside": "chrome"}
+_TAGS = {**INNER_TAGS, "header": "header", "footer": "chrome", "aside": "chrome"}
 SHARES = {"chrome": 1.0, "header": 0.5, "dialog": 0.5}  # of prose up to which it goes
 MARKED = ("beside", "aside", *SHARES)  # each of these is noted, others only as the outmost
-REGIONS = {*ELEMENTS, *TAGS}
+REGIONS = {*ELEMENTS, *_TAGS}
 BESIDE_SHARE = 0.25  # of prose up to which what stands beside goes all together
 WRAP_SHARE = 0.9  # of prose from which on such a class is that of what holds the page
 REST_SHARE = 0.1  # of running text that must be left, as a long discussion is what its page is for
@@ -69,10 +69,10 @@ class Regions:
         text = "".join(shown) if main else prose(shown, page.signs, page.weights, title)
         return text.strip("\n")
 
-    def _page(self, body: Region) -> Page:
+    def _page(self, body: Region) -> PageBlocks:
         shown = [""] * len(self._blocks)
         shown[body.start : body.end] = self._blocks[body.start : body.end]
-        return Page(shown, self._writer.signs, self._writer.weights)
+        return PageBlocks(shown, self._writer.signs, self._writer.weights)
 
     def _is_empty(self, main: Region) -> bool:
         """Whether it only says that it is to be filled by a script, and the text stands beside."""
@@ -94,7 +94,7 @@ class Regions:
         found = self._beside(body, WRAP_SHARE)
         running = self._page(body).running()
         rest = running[-1] - sum(running[part.end] - running[part.start] for part in found)
-        if rest < max(LEAST, REST_SHARE * running[-1]):
+        if rest < max(LEAST_RUNNING, REST_SHARE * running[-1]):
             found = self._beside(body, BESIDE_SHARE)
             if sum(part.said for part in found) > body.said / 2:
                 return  # the posts of a discussion
@@ -125,8 +125,8 @@ class Regions:
 
     def _kind(self, tag: str, attributes: Attributes) -> str:
         within = self._inside["article"] or self._inside["main"]
-        tags = INNER_TAGS if within else TAGS
-        if kind := ROLES.get(attributes.get("role", "")) or tags.get(tag):
+        tags = INNER_TAGS if within else _TAGS
+        if kind := _ROLES.get(attributes.get("role", "")) or tags.get(tag):
             return kind
         if tag == "body" or tag in HEADINGS or not ("class" in attributes or "id" in attributes):
             return ""

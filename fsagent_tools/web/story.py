@@ -8,7 +8,7 @@ from fsagent_tools.web.article import ROW, own_heading
 
 ELEMENTS = {"article", "center", "div", "main", "section", "td"}  # that may hold a story
 RUNNING = 120  # bytes from which on a block is running text: a teaser or a button says less
-LEAST = 400  # bytes of running text below which a page has no story
+LEAST_RUNNING = 400  # bytes of running text below which a page has no story
 _SHARE = 0.7  # of the page's running text that its story holds
 _NEAR = 12  # blocks from the heading to the story between which a lead may stand
 _LEAD = 50  # characters of a lead
@@ -31,7 +31,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Page:
+class PageBlocks:
     """The blocks of a page, "" for those that are left out, how each begins as Markdown, and its
     characters with those of links among them."""
 
@@ -56,10 +56,10 @@ class Page:
         return own if own >= max(links, RUNNING) or (own > links and ROW.match(sign)) else 0
 
 
-def story(page: Page, elements: Sequence[Region], title: str) -> Sequence[str]:
+def story(page: PageBlocks, elements: Sequence[Region], title: str) -> Sequence[str]:
     """The blocks; where an element holds the story, "" for all but it, its heading and its lead."""
     running = page.running()
-    if running[-1] < LEAST or not (found := _holder(elements, running)):
+    if running[-1] < LEAST_RUNNING or not (found := _holder(elements, running)):
         return page.blocks
     kept = [found.start <= at < found.end for at in range(len(page.blocks))]
     seen = [text and sign for text, sign in zip(page.blocks, page.signs, strict=True)]

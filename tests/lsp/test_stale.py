@@ -58,8 +58,8 @@ LOOSE = {"compilerOptions": {"strict": False, "noImplicitAny": False}}
             "a.py",
             {
                 "base.json": (
-                    '{"typeCheckingMode": "off"}',
-                    '{"typeCheckingMode": "off", "reportMissingParameterType": "error"}',
+                    '{"typeCheckingMode": "basic"}',
+                    '{"typeCheckingMode": "basic", "reportMissingParameterType": "error"}',
                 )
             },
             id="pyright-extends",
