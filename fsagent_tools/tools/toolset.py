@@ -160,7 +160,8 @@ def is_allowed(tool: Tool, entry: Entry) -> bool:
 
 def is_there(tool: Tool, among: Iterable[Tool]) -> bool:
     """Whether it may and can work in its workspace, and so does what it stands beside."""
-    if not is_allowed(tool, tool.entry) or tool.lacks:
+    rows = tool.entry.commands.values() or (tool.entry,)
+    if not any(is_allowed(tool, row) for row in rows) or tool.lacks:
         return False
     beside = tool.entry.action.beside
     others = [other for other in among if other.entry.action_name == beside] if beside else []

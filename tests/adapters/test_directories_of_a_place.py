@@ -2,6 +2,7 @@
 
 import pytest
 
+from fsagent_tools import Policy
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote import Sending
 from fsagent_tools_places.far import Served
@@ -53,3 +54,16 @@ def test_no_name_of_a_session_is_one_however_it_is_written(served, tmp_path):
     rooted.call(Sending("bash", {"command": "sleep 600", "background": True}))
     jobs = Sending("jobs", {"action": "list"}, session=None)
     assert "running" in rooted.call(jobs).text
+
+
+def test_of_a_tool_of_several_commands_those_that_may_run_are_there(tmp_path):
+    (tmp_path / "a.txt").write_text("one\n")
+    far = Served(Settings("anthropic", Policy(readonly=True), True, 60.0))
+    rooted = far.at(str(tmp_path))
+    sent = {"command": "view", "path": "a.txt"}
+    assert "str_replace_based_edit_tool" in listed(rooted)
+    assert "one" in rooted.call(Sending("str_replace_based_edit_tool", sent)).text
+    sent = {"command": "create", "path": "b.txt", "file_text": "two\n"}
+    assert not rooted.call(Sending("str_replace_based_edit_tool", sent)).ok
+    assert not (tmp_path / "b.txt").exists()
+    far.pool.close()
