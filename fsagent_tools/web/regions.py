@@ -65,7 +65,7 @@ class Regions:
         if manual:
             return self._joined(body)
         page = self._page(body)
-        shown = story(page, self._elements, title)
+        shown = page.blocks if main else story(page, self._elements, title)
         text = "".join(shown) if main else prose(shown, page.signs, page.weights, title)
         return text.strip("\n")
 
