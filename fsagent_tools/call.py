@@ -105,7 +105,7 @@ class CallContext:
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
     going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
     of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
-    place of the workspace's. begin: told when what is recorded is about to happen. tool, step: the
+    place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
     name of the tool that runs, and what its changes are called together. inside: the session of the
     operation that is being carried out; what is a part of it does not pass the gate again.
     transaction: the one under way.
@@ -179,7 +179,7 @@ def host_code() -> Iterator[None]:
     with a workspace is no part of the operation.
     """
     try:
-        with changed(inside=None, transaction=None, begin=None):
+        with changed(inside=None, transaction=None):
             yield
     except ConfigInvalid as error:
         raise HostError(error) from error

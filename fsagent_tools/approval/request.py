@@ -85,11 +85,16 @@ class OtherArguments(BaseException):
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
         self.arguments = dict(arguments)
+        try:
+            self._told = f"The user changed the arguments to {json.dumps(self.arguments)}."
+        except (TypeError, ValueError) as error:
+            raise ConfigInvalid(f"approve gave arguments that JSON cannot hold: {error}.") from None
 
     def told(self, outcome: Outcome) -> Outcome:
         """What the call gave, for a model that asked for something else."""
-        changed = f"The user changed the arguments to {json.dumps(self.arguments)}."
-        return replace(outcome, text=f"{changed}\n{outcome.text}")
+        if not outcome.ok:  # a refusal is known by how it begins
+            return outcome.with_note(self._told)
+        return replace(outcome, text=f"{self._told}\n{outcome.text}")
 
 
 class _Changed(BaseException):
@@ -222,8 +227,8 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
         verdict = approve(replace(request, fingerprint=digest(effect)))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or _awaited)(verdict)
-    if isinstance(verdict, Mapping):
-        raise OtherArguments(verdict)
+        if isinstance(verdict, Mapping):
+            raise OtherArguments(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(

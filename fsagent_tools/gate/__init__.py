@@ -29,7 +29,7 @@ from fsagent_tools.approval.request import (
     asked_for,
     run_approved,
 )
-from fsagent_tools.call import HostError, approving, changed, current, new_step
+from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.records import dataclass
@@ -87,6 +87,14 @@ def check_guards(policy: object, approve: object, log: object) -> None:
         raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")
 
 
+def _raised(work: _Work) -> Any:
+    """What `work` gives or raises, and what callbacks of the host raise as they do."""
+    try:
+        return work()
+    except HostError as carried:
+        raise carried.error from None
+
+
 @dataclass
 class Operation:
     """Something that is asked for.
@@ -95,8 +103,9 @@ class Operation:
     the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
     own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
     an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
-    None for what gives no outcome. mark: see `Event`. once: recorded
-    as an approved change is, so that it does not run again.
+    None for what gives no outcome. mark: see `Event`. once: recorded as an approved change is, so
+    that it does not run again. settle: what it makes of the work, which carries it out or raises.
+    again: the same with other arguments. approved: by a person who was asked about others.
     """
 
     action: str
@@ -113,25 +122,13 @@ class Operation:
     shape: Shape | None = None
     mark: bool = False
     once: bool = False
+    settle: Callable[[_Work], Any] = _raised
+    again: "Callable[[Mapping[str, Any]], Operation] | None" = None
+    approved: bool = False
 
 
-def _raised(work: _Work) -> Any:
-    """What `work` gives or raises, and what callbacks of the host raise as they do."""
-    try:
-        return work()
-    except HostError as carried:
-        raise carried.error from None
-
-
-def passed(
-    where: Gated,
-    asked: Operation,
-    settled: Callable[[_Work], Any] = _raised,
-    again: Callable[[Mapping[str, Any]], Any] | None = None,
-) -> Any:
-    """What `settled` makes of the operation: of `work`, which carries it out or raises. again:
-    passes it with the arguments that a person gave it, and thereby approved.
-    """
+def passed(where: Gated, asked: Operation) -> Any:
+    """What the operation settles as."""
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
     services = where.services
     _ = services.changeable, services.whole  # closed to imports, and none half changed, once
@@ -139,8 +136,7 @@ def passed(
         services.callers += 1
     try:
         with importing(), _recorded(where, asked) as event:
-            work = partial(_checked, where, asked, event, call)
-            answer = partial(_as_approved, partial(settled, work), again)
+            answer = partial(_answered, where, asked, event, call)
             done = event.done = _once(where, asked, answer)
             return done
     finally:
@@ -153,18 +149,22 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
     """Who is asked about it, None for nobody."""
     if asked.effect not in where.approve_effects or not (asked.asks or where.approve_direct):
         return None
+    if asked.approved:
+        return lambda _: True
     own = current.get().approve
     return where.approve if own is None else own
 
 
-def _as_approved(answer: _Work, again: Callable[[Mapping[str, Any]], Any] | None) -> Any:
+def _answered(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:
+    """What it settles as, with the arguments that a person gave it: it is the same operation."""
     try:
-        return answer()
+        return asked.settle(partial(_checked, where, asked, event, call))
     except OtherArguments as edited:
-        if again is None:
+        if asked.again is None:
             raise ConfigInvalid("Only a tool's call is approved with other arguments.") from None
-        with approving(lambda _: True):
-            return edited.told(again(edited.arguments))
+        other = asked.again(edited.arguments)
+        other.approved = True
+        return edited.told(other.settle(partial(_checked, where, other, event, call)))
 
 
 def _rest_others(where: Gated) -> None:
@@ -198,8 +198,6 @@ def _recorded(where: Gated, asked: Operation) -> AbstractContextManager[Any]:
 def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:
     call, shape = current.get(), asked.shape
     known = call.ids.keys() >= {"call", "scope"} and not call.dry
-    if call.begin:  # a part of one that is recorded
-        return answer()
     if shape is None or not known:
         return answer()
     if not (asked.once and asked.effect in ASKED) and approver(where, asked) is None:

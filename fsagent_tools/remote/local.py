@@ -60,7 +60,7 @@ class LocalChannel:
         named = self._tools.get(sending.name) or next(iter(self._tools.values()))
         with (
             as_sent(named, sending.session, sending.call, sending.scope) as called,
-            changed(emit=sending.emit, cancelled=sending.cancelled, begin=None),
+            changed(emit=sending.emit, cancelled=sending.cancelled),
             _asking(sending),
             called.within(run or sending.session) as tool,
         ):

@@ -198,11 +198,13 @@ class Tool:
             **hidden: Parameters that the host sets for this call, by the names of the toolset or of
                 the action.
         """
-        tool = self._meant(arguments)
-        asked = tool._operation(arguments, hidden)
-        again = partial(self.call, **hidden)
-        done: Outcome = passed(self.workspace, asked, tool._settled, again)
+        done: Outcome = passed(self.workspace, self._asked(arguments, hidden))
         return done
+
+    def _asked(self, sent: _Sent, hidden: _Hidden) -> Operation:
+        asked = self._meant(sent)._operation(sent, hidden)
+        asked.again = partial(self._asked, hidden=hidden)
+        return asked
 
     def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
         entry, action = self.entry, self.entry.action
@@ -220,6 +222,7 @@ class Tool:
             said={"command": self.command} if self.whole else {},
             shape=entry.result,
             once=self.once,
+            settle=self._settled,
         )
 
     def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":
@@ -276,11 +279,8 @@ class Tool:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
         tool = self._meant(arguments)
         asked = tool._operation(arguments, hidden)
-        waits = (
-            tool.entry.action.waits
-            or tool.effect in WAITING
-            or approver(self.workspace, asked) is not None
-        )
+        slow = tool.entry.action.waits or tool.effect in WAITING
+        waits = slow or approver(self.workspace, asked) is not None
         return await called(partial(self.call, arguments, **hidden), waits=waits)
 
     def _params(self, sent: _Sent, hidden: _Hidden) -> Params:

@@ -174,7 +174,8 @@ async def test_llamaindex_takes_other_arguments_as_an_answer(shop):
 @pytest.mark.parametrize("arguments", [{"path": "../x"}, {"nothing": 1}, {}, {"path": "shop"}])
 async def test_llamaindex_tells_the_model_what_is_wrong_with_other_arguments(arguments, shop):
     _, (result,) = await answered(shop, approved=True, arguments=arguments)
-    assert "\nError: " in result.content
+    assert result.content.startswith("Error: ")
+    assert f"\nThe user changed the arguments to {json.dumps(arguments)}." in result.content
     assert result.is_error
     assert (shop / PRICES).exists()
 
