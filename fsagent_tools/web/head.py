@@ -10,15 +10,21 @@ MANUALS = re.compile(
 )
 
 
+STORY = ("og:type", "article")
+
+
 class Head:
-    """manual: a generator of documentation wrote it. refresh: where it sends its reader."""
+    """manual: a generator of documentation wrote it. story: it says that it is an article. refresh:
+    where it sends its reader.
+    """
 
     def __init__(self) -> None:
-        self.manual = False
+        self.manual = self.story = False
         self.refresh = ""
 
     def meta(self, attributes: Mapping[str, str]) -> None:
-        content = attributes.get("content", "")
+        content, property_ = attributes.get("content", ""), attributes.get("property", "")
+        self.story |= property_.startswith("article:") or (property_, content) == STORY
         if attributes.get("name", "").lower() == "generator":
             self.manual |= bool(MANUALS.search(content))
         elif attributes.get("http-equiv", "").lower() == "refresh":

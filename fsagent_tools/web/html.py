@@ -227,7 +227,7 @@ class Reader:
         self._writer.flush()
 
     def text(self) -> str:
-        return self._regions.content(self.title, manual=self.head.manual)
+        return self._regions.content(self.title, self.head)
 
     def _rebase(self, href: str) -> None:
         with suppress(ValueError):

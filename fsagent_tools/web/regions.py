@@ -2,8 +2,10 @@
 
 from collections.abc import Container
 from functools import partial
+from itertools import accumulate
 
 from fsagent_tools.web.article import HEADING
+from fsagent_tools.web.head import Head
 from fsagent_tools.web.markdown import HEADINGS, Attributes, ElementEnd, Writer
 from fsagent_tools.web.prose import beside, prose
 from fsagent_tools.web.story import ELEMENTS, LEAST_RUNNING, PageBlocks, Region, story
@@ -49,23 +51,23 @@ class Regions:
         region = Region(kind, name, len(self._blocks), writer.paragraphs, writer.prose)
         return partial(self._end, region, end)
 
-    def content(self, title: str, *, manual: bool) -> str:
-        """The story of the largest main element that says something, else of the page without
-        chrome; all of that if it has no story.
+    def content(self, title: str, head: Head) -> str:
+        """The largest main element that says something, else the page without chrome, and of one
+        that says it is an article its story.
 
-        manual: its lists of links are what it says.
+        The lists of links of a manual are what it says.
         """
         main = max(self._all("main"), key=self._size, default=None)
         main = None if main and self._is_empty(main) else main
-        if main and manual:
+        if main and not head.story:
             return self._joined(main)
         body = main or Region("", ("", ""), 0, 0, self._writer.prose, len(self._blocks))
         self._leave_out_chrome(body)
         self._leave_out_beside(body)
-        if manual:
+        if head.manual:
             return self._joined(body)
         page = self._page(body)
-        shown = page.blocks if main else story(page, self._elements, title)
+        shown = story(page, self._elements, title) if head.story else page.blocks
         text = "".join(shown) if main else prose(shown, page.signs, page.weights, title)
         return text.strip("\n")
 
@@ -82,12 +84,16 @@ class Regions:
         return not headed and self._writer.prose - main.said >= MAIN_LEAST * MAIN_MISSED
 
     def _leave_out_chrome(self, body: Region) -> None:
-        for region in self._within(body, SHARES):
-            if region.said <= SHARES[region.kind] * body.said:
+        weights = self._writer.weights
+        said, links = ([*accumulate((w[n] for w in weights), initial=0)] for n in (0, 1))
+        gone = 0  # blocks so far, so that parts within each other cost one look
+        for region in self._within(body, {"aside", *SHARES}):
+            at, end = region.start, region.end
+            linked = 2 * (links[end] - links[at]) >= said[end] - said[at]
+            little = region.said <= SHARES.get(region.kind, -1) * body.said
+            if end > gone and (linked if region.kind == "aside" else little):
                 self._leave_out(region)
-        for region in self._within(body, ["aside"]):
-            if self._is_linked(region):
-                self._leave_out(region)
+                gone = end
 
     def _leave_out_beside(self, body: Region) -> None:
         """What is beside the text by its class, where enough stands without it, or it is little."""
@@ -102,12 +108,15 @@ class Regions:
             self._leave_out(region)
 
     def _beside(self, body: Region, share: float) -> list[Region]:
-        """The outmost of such elements that hold less than this share of the prose."""
+        """The outmost of such elements that hold less than this share of the prose, as does each of
+        their name: the posts of a discussion have one.
+        """
+        parts = self._within(body, ["beside"])
+        stay = {part.name for part in parts if part.said > share * body.said}
         found: list[Region] = []
-        for region in self._within(body, ["beside"]):
-            apart = not found or region.end > found[-1].end
-            if apart and region.said <= share * body.said:
-                found.append(region)
+        for part in parts:
+            if part.name not in stay and (not found or part.end > found[-1].end):
+                found.append(part)
         return found
 
     def _within(self, body: Region, kinds: Container[str]) -> list[Region]:
@@ -118,10 +127,6 @@ class Regions:
             if part.kind in kinds and body.start <= part.start and part.end <= body.end
         ]
         return sorted(found, key=lambda part: (part.start, -part.end))
-
-    def _is_linked(self, region: Region) -> bool:
-        weights = self._writer.weights[region.start : region.end]
-        return sum(links for _, links in weights) >= sum(said for said, _ in weights) / 2
 
     def _kind(self, tag: str, attributes: Attributes) -> str:
         within = self._inside["article"] or self._inside["main"]

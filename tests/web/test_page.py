@@ -174,8 +174,9 @@ def test_five_hundred_nested_tags_keep_their_words():
         "<table><tr><td>" * 20_000,
         "<b>x<i>y<ul><li>" * 10_000,
         "<pre>" + "\n`" * 200_000,
+        "<meta property=og:type content=article><article>" + "<aside><p>a few words " * 40_000,
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_hostile_pages_are_read_in_time(hostile):
     assert said(hostile).text
@@ -369,14 +370,19 @@ SIDE = "".join(
 )
 
 
+ARTICLE = "<meta property=og:type content=article>"
+
+
+@pytest.mark.parametrize("meta", [ARTICLE, "<meta property=article:section content=x>"])
 @pytest.mark.parametrize("wanted", ["markdown", "text"])
-def test_a_story_is_told_without_what_stands_around_its_element(wanted):
+def test_an_article_is_told_without_what_stands_around_its_element(wanted, meta):
     page = (
         f"<title>News of the town</title><div class=top><h1>News of the town</h1><p>By Ann</p>"
         "<p>The council has decided on the old bridge, after years.</p></div>"
         f"<div class=text>{TALE}<p>Short end.</p></div><div class=more><h3>Read on</h3>{SIDE}</div>"
     )
-    text = said(page, wanted=wanted).text
+    text = said(meta + page, wanted=wanted).text
+    assert "elsewhere" in said(page, wanted=wanted).text  # it does not say that it is one
     assert text.count("stormy") == 20
     assert all(part in text for part in ("News of the town", "The council", "Short end."))
     assert not [part for part in ("elsewhere", "Read on") if part in text]
@@ -389,7 +395,7 @@ def test_the_answers_to_a_long_question_belong_to_it(around):
         for n in range(3)
     )
     page = f"<{around}><div class=post><div class=words>{TALE}</div></div>{answers}</{around}>"
-    assert said(page).text.count("second door") == 24
+    assert said(ARTICLE + page).text.count("second door") == 24
 
 
 def test_comments_go_where_a_story_stands_without_them_and_are_what_a_discussion_is():
@@ -406,10 +412,12 @@ def test_a_header_that_holds_the_story_is_not_left_out():
 
 def test_within_a_main_element_a_box_of_links_goes_and_a_note_stays():
     note, box = "<aside><p>Mind the gap in here.</p></aside>", "<aside><a href=/x>Else</a></aside>"
-    text = said(f"<main><header><h1>Gaps</h1></header><div>{TALE}{note}</div>{box}</main>").text
+    page = f"<main><header><h1>Gaps</h1></header><div>{TALE}{note}</div>{box}</main>"
+    text = said(ARTICLE + page).text
     assert "# Gaps" in text
     assert "Mind the gap" in text
     assert "Else" not in text
+    assert "Else" in said(page).text
 
 
 def test_sections_and_headings_named_like_chrome_are_part_of_a_manual():
@@ -422,11 +430,27 @@ def test_sections_and_headings_named_like_chrome_are_part_of_a_manual():
 
 def test_code_and_tables_count_as_text_of_a_page():
     code = "<div class=code><pre>" + "count = count + 1\n" * 90 + "</pre></div>"
-    assert "count + 1" in said(f"<main><h1>T</h1><div class=told>{TALE}</div>{code}</main>").text
+    assert (
+        "count + 1"
+        in said(f"{ARTICLE}<main><h1>T</h1><div class=told>{TALE}</div>{code}</main>").text
+    )
 
 
 def test_a_long_listing_is_no_story_of_its_own():
     code = "<div class=code><pre>" + "count = count + 1\n" * 400 + "</pre></div>"
-    text = said(f"<div class=told>{TALE}{code}</div>").text
+    text = said(f"{ARTICLE}<div class=told>{TALE}{code}</div>").text
     assert text.count("stormy") == 20
     assert "count + 1" in text
+
+
+@pytest.mark.parametrize("around", ["div", "main"])
+def test_of_a_page_that_is_no_article_no_part_is_left_out(around):
+    faq = "".join(f"<details><summary>Q{n}</summary><p>Yes, of 3.{n}.</p></details>" for n in "12")
+    rest = f"<div class=price><p>Only 20 francs</p></div><div class=answer>{TALE}</div>{faq}"
+    text = said(f"<{around}><h1>How to</h1>{rest}</{around}>").text
+    assert not [part for part in ("20 francs", "stormy", "Q1", "3.1", "Q2") if part not in text]
+
+
+def test_the_posts_of_a_discussion_are_of_one_kind():
+    posts = [f"<div class=comment><p>{'So it is. ' * words}</p></div>" for words in (150, 9, 9)]
+    assert said(f"<h1>Is it?</h1>{''.join(posts)}").text.count("So it is") == 168
