@@ -255,7 +255,7 @@ def wanted_occurrences(
     wanted = text[first.begin : first.end]
     total = text.count(wanted)
     start = 0 if occurrences == "all" else first.begin
-    most = {"all": total, "first": 1}.get(str(occurrences)) or int(occurrences)
+    most = {"all": total, "first": 1}.get(str(occurrences)) or min(int(occurrences), total)
     parts, numbers = list[tuple[int, int]](), list[int]()
     stop = -1
     for at, line in islice(_places(text, wanted, start, len(wanted)), most):

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeGuard
@@ -28,12 +29,12 @@ def is_url(where: object) -> TypeGuard[str]:
 class Lent:
     """A workspace that is opened by the first call that needs it; the next ones wait for that.
 
-    users: how many calls use it. over: whether its session has ended.
+    users: how many calls use it. over: whether its session has ended. last: when it was given back.
     """
 
     def __init__(self) -> None:
         self.workspace: Workspace | None = None
-        self.users, self.over, self._opening = 0, False, Lock()
+        self.users, self.over, self.last, self._opening = 0, False, 0, Lock()
 
     def opened(self, open_: Callable[[], Workspace]) -> Workspace:
         with self._opening:
@@ -72,6 +73,7 @@ class Workspaces:
         self._lent: dict[_Seat, Lent] = {}
         # Those that no call uses, in the order of their last use: without a command, and with one.
         self._resting, self._working = OrderedDict[_Seat, Lent](), OrderedDict[_Seat, Lent]()
+        self._turns = count(1)
         self._ended: OrderedDict[_Seat, list[str]] = OrderedDict()  # commands that had to end
         self._lock = Lock()
 
@@ -133,6 +135,7 @@ class Workspaces:
             if lent.over or not lent.workspace:
                 closing = [self._lent.pop(seat)]
             else:
+                lent.last = next(self._turns)
                 (self._working if lent.commands else self._resting)[seat] = lent
                 closing = self._surplus(self.keep)
         _close(closing)
@@ -142,7 +145,8 @@ class Workspaces:
         if len(self._working) > keep:
             for seat in [seat for seat, lent in self._working.items() if not lent.commands]:
                 self._resting[seat] = self._working.pop(seat)
-                self._resting.move_to_end(seat, last=False)
+            by_use = sorted(self._resting.items(), key=lambda each: each[1].last)
+            self._resting = OrderedDict(by_use)
         surplus = []
         for idle in (self._resting, self._working):
             while len(idle) > keep:

@@ -57,7 +57,9 @@ class LocalChannel:
 
         run: what the function of `Workspaces` is given in place of the session.
         """
-        named = self._tools.get(sending.name) or next(iter(self._tools.values()))
+        named = self._tools.get(sending.name) or next(iter(self._tools.values()), None)
+        if named is None:
+            raise ConfigInvalid(f"There is no {sending.name} at this place: it has no tools.")
         with (
             as_sent(named, sending.session, sending.call, sending.scope) as called,
             changed(emit=sending.emit, cancelled=sending.cancelled),

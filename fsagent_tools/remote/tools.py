@@ -21,7 +21,7 @@ from fsagent_tools.tools.entries import Entry
 from fsagent_tools.tools.toolset import Tool, Toolset
 from fsagent_tools.workspace import Workspace
 
-_PLACES = 256  # of which something is known here; each place has its own records besides
+_PLACES = 10_000  # of which something is known here, 5 kB each; a place has its own records, too
 
 
 def remote_toolset(channel: Channel) -> Toolset:

@@ -164,6 +164,8 @@ def test_some_of_several_occurrences_are_named(tool, root):
     out = tool("edit").call(sent("old", "new"), occurrences=2)
     assert out.text.startswith("Replaced 2 of 3 occurrences (lines 1, 2).\n")
     assert "Replaced 1 of 1" not in tool("edit").call(sent("old", "last"), occurrences=2).text
+    (root / "a.txt").write_bytes(b"")
+    assert "Replaced 3" not in tool("edit").call(sent("", "text"), occurrences=3).text
 
 
 def test_a_line_that_would_stand_twice_is_refused_until_it_is_quoted(tool, root):

@@ -184,6 +184,30 @@ def test_a_workspace_that_could_not_be_opened_is_opened_by_the_next_call(tmp_pat
         assert workspace.root == tmp_path
 
 
+def test_of_workspaces_whose_commands_ended_the_longest_unused_is_closed_first(tmp_path):
+    pool = Workspaces(tmp_path.joinpath, keep=1)
+    for name in ("old", "first", "second"):
+        (tmp_path / name).mkdir()
+
+    with pool.lend("old") as old:
+        pass
+    with pool.lend("first") as first:
+        (bash,) = select_tools(first, only=["bash"])
+        assert bash.call(
+            {"command": "until test -e end; do sleep 0.1; done", "background": True}
+        ).ok
+    (tmp_path / "first/end").touch()
+    assert eventually(lambda: not first.services.running)
+    with pool.lend("second") as second:
+        (bash,) = select_tools(second, only=["bash"])
+        assert bash.call({"command": "sleep 600", "background": True}).ok
+    with pool.lend("first") as there:
+        assert there is first
+    with pool.lend("old") as there:
+        assert there is not old
+    pool.close()
+
+
 def test_of_workspaces_with_commands_those_that_ended_are_closed_first(tmp_path):
     """A command of a user who is away goes on, while others come; too many are ended, and told."""
     names = ["over", *(f"user {number}" for number in range(6))]

@@ -22,7 +22,7 @@ from fsagent_tools import (
     select_tools,
 )
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.remote import LocalChannel, RemoteWorkspace, remote_toolset
+from fsagent_tools.remote import LocalChannel, RemoteWorkspace, Sending, remote_toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_mcp import HttpChannel
@@ -281,3 +281,5 @@ def test_verbs_of_a_workspace_are_there_only_where_they_are_opened(tmp_path):
     with pytest.raises(ConfigInvalid, match=r"There is no workspace\.run at this place, but: read"):
         RemoteWorkspace(LocalChannel(tools)).run("true")
     assert RemoteWorkspace(LocalChannel(tools, verbs=True)).run("true").exit_code == 0
+    with pytest.raises(ConfigInvalid, match="There is no read at this place: it has no tools"):
+        LocalChannel([]).call(Sending("read", {}))
