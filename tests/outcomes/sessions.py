@@ -299,7 +299,7 @@ def commands(name: str, stage: Stage) -> None:
     ):
         verb(stage, "bash", command=command)
     if name != "anthropic":
-        verb(stage, "bash", command="echo begun; sleep 30", timeout=1)
+        verb(stage, "bash", command="echo begun; sleep 30", timeout=2)
 
 
 # Of single toolsets
@@ -382,7 +382,7 @@ def jobs(name: str, stage: Stage) -> None:
     call("bash", {"command": "pwd", "working_dir": "src", "timeout": 20})
     call("bash", {"command": "pwd", "working_dir": "absent"})
     call("jobs", {})
-    call("bash", {"command": "read word; echo got $word; exit 4", "background": True})
+    call("bash", {"command": "read word; sleep 3; echo got $word; exit 4", "background": True})
     call("jobs", {"action": "write", "job": "1", "input": "seven\n"})
     call("jobs", {"action": "wait", "job": "1", "timeout": 60})
     call("jobs", {"action": "read", "job": "1"})
