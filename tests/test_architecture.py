@@ -35,9 +35,9 @@ LATE = {  # modules whose functions import, and what: importing the package must
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell
 PUBLIC_MODULES = {f"fsagent_tools.{name}" for name in ("errors", "remote", "testing", "types")}
 LARGEST_ROOM, MEDIAN_FILE = 0.12, 90  # of all lines; lines
-READ_ENTERS, EDIT_ENTERS = 20, 33  # files between `Tool.call` and the disk, once all is warm
+READ_ENTERS, EDIT_ENTERS = 20, 34  # files between `Tool.call` and the disk, once all is warm
 FIRST_EDIT_ENTERS = 45  # with history, of a process that has read
-MOST_LOOSE, MOST_LEVELS = 12, 16  # modules directly in the core; rooms in a chain
+MOST_LOOSE, MOST_LEVELS = 13, 16  # modules directly in the core; rooms in a chain
 JOURNAL_ENTERS = 3  # more where what was is kept
 
 modules = pytest.mark.parametrize("module", CORE.files, ids=lambda m: m.partition(".")[2] or m)
