@@ -4,22 +4,31 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cached_property
-from itertools import takewhile
+from itertools import product, takewhile
 
 from fsagent_tools.errors import InvalidGlob
+from fsagent_tools.names import composed
 from fsagent_tools.records import dataclass
 
 MAX_ALTERNATIVES = 1_000  # what the braces of one pattern may multiply to
 _MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux
 GLOBSTAR = "**"
 WILDCARDS = frozenset("*?[]{}\\")  # characters with a meaning
+_UNSAFE = re.compile(r"[\x00-\x7f](?<![\w./-])")  # of these some mean something in some place
 POSIX_CLASS = re.compile(r"\[:\w+:\]")
 COVERING = re.DOTALL | (re.IGNORECASE if sys.platform in ("win32", "darwin") else 0)
 
 
 def quoted(path: str) -> str:
     """The pattern that matches this path alone."""
-    return "".join(f"\\{one}" if one in WILDCARDS else one for one in path)
+    return _UNSAFE.sub(r"\\\g<0>", path)
+
+
+def literal_path(pattern: str) -> str | None:
+    """The only path that a pattern without braces matches; None if it has wildcards."""
+    tokens = pattern_tokens(pattern)
+    wild = any(token[0] in "*?" or (token[0] == "[" and len(token) > 1) for token in tokens)
+    return None if wild else "".join(token[-1] for token in tokens)
 
 
 # A segment is the list of its regex pieces between stars, each of a fixed length; so the leftmost
@@ -31,6 +40,8 @@ Segment = list[str]
 class Glob:
     r"""A pattern with `*` and `?` (never `/`), `**`, `[a-z]`, `[!a-z]`, nested `{a,b}` and `\`.
 
+    Letters match however they are composed.
+    names: a segment matches what is called so, too: `app/[id]` the directory `[id]`.
     dotfiles: False keeps wildcards off names that begin with a dot, as a shell does.
     covers: also match everything beneath what matches.
     Raises `InvalidGlob` for what is empty, holds NUL, is not closed, or expands too far.
@@ -39,6 +50,7 @@ class Glob:
     pattern: str
     dotfiles: bool = True
     covers: bool = False
+    names: bool = True
 
     def __post_init__(self) -> None:
         _ = self.source
@@ -53,12 +65,17 @@ class Glob:
         return cls(pattern, covers=True)
 
     def matches(self, path: str) -> bool:
-        return self._regex.fullmatch(path) is not None
+        return self._regex.fullmatch(composed(path)) is not None
 
     @cached_property
     def _alternatives(self) -> list[list[Segment]]:
+        return [segments(text) for text in self.texts]
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The patterns without braces that it stands for."""
         validate_glob(self.pattern)
-        return [segments(text) for text in expand(self.pattern)]
+        return (readings if self.names else expand)(composed(self.pattern))
 
     @cached_property
     def _regex(self) -> re.Pattern[str]:
@@ -74,7 +91,7 @@ class Glob:
         if whole in ("", "."):
             regex = "/.*" if self.pattern.startswith("/") else "(?!/).*"
         elif whole != self.pattern:
-            return Glob(whole, self.dotfiles, covers=True).source
+            return Glob(whole, self.dotfiles, covers=True, names=self.names).source
         return f"(?:{regex})(?:/.*)?"
 
     @property
@@ -95,8 +112,9 @@ class Glob:
     @property
     def lead(self) -> tuple[str, ...]:
         """The directories that every match lies in: `("src", "app")` of `src/app/*.py`."""
-        first, *others = self._alternatives
-        return () if others else tuple(map(_literal, takewhile(_is_literal, first[:-1])))
+        leads = ([*map(_literal, takewhile(_is_literal, a[:-1]))] for a in self._alternatives)
+        levels = takewhile(lambda level: len({*level}) == 1, zip(*leads, strict=False))
+        return tuple(level[0] for level in levels)
 
     @property
     def depth(self) -> int | None:
@@ -111,14 +129,18 @@ class Glob:
         if self.covers:
             return ("",)
         last = [path[-1][-1:] for path in self._alternatives]
-        return tuple(_literal(piece) if _is_literal(piece) else "" for piece in last)
+        literal = [_literal(piece) if _is_literal(piece) else "" for piece in last]
+        endings = dict.fromkeys(ending if ending.isascii() else "" for ending in literal)
+        return ("",) if "" in endings else tuple(endings)
 
     def name_matcher(self, prefix: str) -> Callable[[str], object]:
         """Whether the path `prefix + name` matches; cheap where the name decides: `**/*.py`."""
-        if self._name_regex is not None and (self.dotfiles or "/." not in f"/{prefix}"):
-            return self._name_regex.fullmatch
         fullmatch = self._regex.fullmatch
-        return lambda name: fullmatch(prefix + name)
+        if self._name_regex is not None and (self.dotfiles or "/." not in f"/{prefix}"):
+            prefix, fullmatch = "", self._name_regex.fullmatch
+            if _ANY_FORM.fullmatch(self.pattern):
+                return fullmatch
+        return lambda name: fullmatch(composed(prefix + name))
 
     @cached_property
     def _name_regex(self) -> re.Pattern[str] | None:
@@ -167,6 +189,53 @@ def expand(pattern: str) -> list[str]:
     return current
 
 
+def readings(pattern: str) -> list[str]:
+    """`expand`, and each segment with brackets or braces as the name that it may be, too.
+
+    Frameworks have directories such as `[id]`, `[...slug]` and `{name}`.
+    """
+    segment, ways, depth = list[str](), list[list[str]](), 0
+    for token in [*pattern_tokens(pattern), "/"]:
+        if token == "/" and not depth:
+            ways.append([*dict.fromkeys(("".join(segment), _as_name(segment)))])
+            segment = []
+        else:
+            segment.append(token)
+            depth += (token == "{") - (token == "}" and depth > 0)
+    if depth:
+        raise _unclosed("{", pattern)
+    expanded = expand(pattern)
+    if len(expanded) * 2 ** sum(len(way) > 1 for way in ways) > MAX_ALTERNATIVES:
+        return expanded
+    return [text for way in product(*ways) for text in expand("/".join(way))]
+
+
+def _as_name(segment: list[str]) -> str:
+    """A segment with its brackets taken literally, and where it has no wildcards its braces."""
+    wild = any(token[0] in "*?" for token in segment)
+    return "".join(
+        token if token[0] == "\\" or (wild and token[0] != "[") else quoted(token)
+        for token in segment
+    )
+
+
+def split_list(pattern: str) -> list[str]:
+    """The patterns of a text that lists several: between commas or line ends outside braces."""
+    parts, depth = [""], 0
+    for token in pattern_tokens(pattern):
+        depth += (token == "{") - (token == "}")
+        if depth > 0 or token not in (",", "\n"):
+            parts[-1] += token
+        else:
+            parts.append("")
+    return [each for part in parts if (each := part.strip())] if len(parts) > 1 else [pattern]
+
+
+def with_slashes(pattern: str) -> str:
+    """`pattern` with slashes for the backslashes that escape nothing, as on Windows."""
+    return _SEPARATOR.sub(r"\1/", pattern)
+
+
 def pattern_tokens(pattern: str) -> list[str]:
     r"""The pattern in pieces: `\x`, `[...]`, a run of `*`, or one other character."""
     found = []
@@ -198,8 +267,10 @@ def segments(text: str) -> list[Segment]:
 
 
 _TOKEN = re.compile(r"\\.|\[[!^]?(?:\]|\\.|[^\]\\])(?:\\.|[^\]\\])*\]|\*+|[^\\\[]", re.DOTALL)
+_SEPARATOR = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=[\w./]|\*(?:[*.]|\Z))")
 WILD = re.compile(r"(?<!\\)(?:\\\\)*[\[(]")
 MEMBER = re.compile(r"\\?(.)", re.DOTALL)
+_ANY_FORM = re.compile(r"[^?\[\x80-\U0010ffff]*")  # matches names in any form of Unicode
 ANY = "[^/]"
 
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
+from fsagent_tools.names import display
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process.in_force import in_force
 from fsagent_tools.process.jobs import Job
@@ -24,7 +25,6 @@ from fsagent_tools.process.shell import (
     requires_sandbox,
 )
 from fsagent_tools.replies import Completed
-from fsagent_tools.search.start import printable_path
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
 
@@ -123,9 +123,9 @@ class Ran(Completed):
             "put back, as other programs would run it (ask the user)": self.put_back,
         }
         for what, names in lists.items():
-            notes += [f"[{what}: {', '.join(map(printable_path, names))}]"] if names else []
+            notes += [f"[{what}: {', '.join(map(display, names))}]"] if names else []
         if self.lost:
-            lost = some([*map(printable_path, self.lost)], _NAMED)
+            lost = some([*map(display, self.lost)], _NAMED)
             notes.append(f"[not covered by undo: {lost}]")
         if self.survivors:
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")

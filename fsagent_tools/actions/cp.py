@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 
 
 class CpParams(Params):
@@ -25,11 +26,11 @@ class CopiedTree:
     def render(self) -> str:
         plural = "" if self.files == 1 else "s"
         text = (
-            f"Copied {printable_path(self.source)} to {printable_path(self.destination)} "
+            f"Copied {display(self.source)} to {display(self.destination)} "
             f"({self.files:,} file{plural}, {self.size_bytes:,} bytes)"
         )
         if self.skipped:
-            names = ", ".join(printable_path(name) for name in self.skipped[:5])
+            names = ", ".join(display(name) for name in self.skipped[:5])
             text += f"\nLeft out {len(self.skipped):,} links that lead outside: {names}"
         return text
 

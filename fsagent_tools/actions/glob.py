@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.names import display
 from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.start import Start, fitting, printable_path
+from fsagent_tools.search.start import Start, fitting
 from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk
 
 _MAX_RESULTS = 100
@@ -38,7 +39,7 @@ class Paths:
     note: str
 
     def render(self) -> str:
-        return "\n".join(map(printable_path, self.files))
+        return "\n".join(map(display, self.files))
 
 
 @action(effect=Effect.READ)

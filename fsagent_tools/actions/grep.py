@@ -14,12 +14,14 @@ from fsagent_tools.answers.media import DOCUMENTS
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
+from fsagent_tools.names import display
 from fsagent_tools.search.contents import Unseen
+from fsagent_tools.search.dialect import in_any_form
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
 from fsagent_tools.search.query import OutputLine, OutputMode, Query
 from fsagent_tools.search.scan import TextSearch, regex_of, searching
-from fsagent_tools.search.start import BYTES_OF_RESULTS, Start, fitting, printable_path
+from fsagent_tools.search.start import BYTES_OF_RESULTS, Start, fitting
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
@@ -27,7 +29,8 @@ _MAX_RESULTS = 100
 MAX_CONTEXT = 100
 _TIMEOUT = 30.0
 UTF8_MAX = 4  # bytes of a character
-_PLAIN = re.compile(r"[\w./*?{},-]+")  # means the same to ripgrep
+_PLAIN = re.compile(r"[\w./*\[\]\\-]+", re.ASCII)  # means the same to ripgrep
+_MOST_GLOBS = 50
 
 
 class GrepParams(Params):
@@ -119,11 +122,12 @@ def _hits(it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
 
 
 def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | None) -> Query:
-    include, regex = "", regex_of(params.pattern) if params.fixed else params.pattern
+    regex = in_any_form(regex_of(params.pattern) if params.fixed else params.pattern)
     if params.whole_words:
         regex = rf"\b(?:{regex})\b"
-    if glob is not None and _PLAIN.fullmatch(glob.pattern):
-        include = glob.pattern if glob.pattern.startswith(GLOBSTAR) else f"/{glob.pattern}"
+    texts = glob.texts if glob else []
+    plain = len(texts) <= _MOST_GLOBS and all(map(_PLAIN.fullmatch, texts))
+    include = [text if text.startswith(GLOBSTAR) else f"/{text}" for text in texts if plain]
     return Query(
         regex,
         params.output_mode,
@@ -135,7 +139,7 @@ def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | Non
         dotall=params.multiline,
         context=max(params.context, params.before, params.after),
         invert=params.invert,
-        include=include,
+        include=tuple(include),
         type=params.type or "",
         recursive=params.recursive,
         noise=params.include_noise,
@@ -228,6 +232,6 @@ def _note(
     elif not rows and not hits.late:
         notes.append(f"No match in {start.named(params.path)!r}.")
     if hits.binary and not rows:
-        names = ", ".join(printable_path(start.show(path)) for path in sorted(hits.binary)[:3])
+        names = ", ".join(display(start.show(path)) for path in sorted(hits.binary)[:3])
         notes.append(f"Binary, not searched: {names}.")
     return " ".join(notes)

@@ -7,7 +7,8 @@ from typing import Any
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.search.start import Start, fitting, printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import Start, fitting, printable
 from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
 
 MAX_ENTRIES = 2_000
@@ -44,7 +45,7 @@ def rendered(entry: dict[str, Any]) -> str:
     """One entry as a line: `src/`, `README.md`, `README.md (1,204 bytes)`."""
     mark = {"directory": "/", "symlink": "@"}.get(entry["type"], "")
     size = f" ({entry['size']:,} bytes)" if entry.get("size") is not None else ""
-    return f"{printable_path(entry['name'])}{mark}{size}"
+    return f"{display(entry['name'])}{mark}{size}"
 
 
 @action(effect=Effect.READ, permissions=("fs.list",))

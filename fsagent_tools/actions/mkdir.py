@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 
 
 class MkdirParams(Params):
@@ -18,7 +19,7 @@ class MadeDirectory:
     created: bool
 
     def render(self) -> str:
-        shown = printable_path(self.path).rstrip("/") + "/"
+        shown = display(self.path).rstrip("/") + "/"
         return f"Created {shown}" if self.created else f"{shown} already exists"
 
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 
 
 class MvParams(Params):
@@ -20,7 +21,7 @@ class Moved:
     destination: str
 
     def render(self) -> str:
-        return f"Moved {printable_path(self.source)} to {printable_path(self.destination)}"
+        return f"Moved {display(self.source)} to {display(self.destination)}"
 
 
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write"))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 
 
 class RmParams(Params):
@@ -18,7 +19,7 @@ class Removed:
     path: str
 
     def render(self) -> str:
-        return f"Deleted {printable_path(self.path)}"
+        return f"Deleted {display(self.path)}"
 
 
 @action(effect=Effect.DELETE)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from fsagent_tools.answers.action import Effect, Params, Workspace, action
 from fsagent_tools.errors import PathDenied
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 
 
 class RootsParams(Params):
@@ -18,7 +19,7 @@ class Roots:
     directories: list[str]
 
     def render(self) -> str:
-        return "\n".join(map(printable_path, self.directories))
+        return "\n".join(map(display, self.directories))
 
 
 @action(effect=Effect.READ)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 
 SECOND = 1_000_000_000  # ns
 _TYPES = {"link": "symlink", "device, socket or pipe": "other"}
@@ -35,9 +36,9 @@ class Stat:
     target_type: str
 
     def render(self) -> str:
-        link = f" -> {printable_path(self.target)} ({self.target_type or 'dangling'})"
+        link = f" -> {display(self.target)} ({self.target_type or 'dangling'})"
         return (
-            f"{printable_path(self.path)}{link if self.is_symlink else ''}: {self.type}, "
+            f"{display(self.path)}{link if self.is_symlink else ''}: {self.type}, "
             f"{self.size_bytes:,} bytes, modified {self.modified:.0f}, permissions "
             f"{self.permissions}"
         )

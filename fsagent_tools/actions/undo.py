@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.search.start import printable, printable_path
+from fsagent_tools.names import display
+from fsagent_tools.search.start import printable
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
 
@@ -49,7 +50,7 @@ class Undone:
 
 
 def _listed(paths: list[str]) -> str:
-    return some([*map(printable_path, paths)], _NAMED) or "nothing"
+    return some([*map(display, paths)], _NAMED) or "nothing"
 
 
 @action(effect=Effect.WRITE, lacks=lambda workspace: lacks_machine(workspace.services))

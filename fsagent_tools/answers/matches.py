@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from fsagent_tools.lines.styles import Style
-from fsagent_tools.search.start import printable_path
+from fsagent_tools.names import display
 from fsagent_tools.search.walk import order
 
 _KEYS = ("file", "line", "count", "line_id", "content")
@@ -31,7 +31,7 @@ class Matches:
         if self._style.name == "tag" or not (self.matches and "content" in self.matches[0]):
             return self.plain()
         rows = sorted([*self.matches, *self.around], key=_place)
-        files = groupby(rows, key=lambda row: printable_path(row["file"]))
+        files = groupby(rows, key=lambda row: display(row["file"]))
         return "\n".join(line for file, found in files for line in self._group(file, [*found]))
 
     def plain(self) -> str:
@@ -60,7 +60,7 @@ class Matches:
             last = row["file"], row["line"]
 
     def _line(self, match: dict[str, Any], mark: str = ":") -> str:
-        shown = {**match, "file": printable_path(match["file"])}
+        shown = {**match, "file": display(match["file"])}
         if "line_id" in match:
             shown["line_id"] = self._style.label(match["line_id"])
         return mark.join(str(shown[key]) for key in _KEYS if key in shown)

@@ -6,8 +6,9 @@ from hashlib import sha256
 from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import ToolError
-from fsagent_tools.lines.diff import compared, on_one_line
+from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.names import display
 from fsagent_tools.text import decode
 
 LISTED = 20  # entries of a tree that a request names
@@ -28,11 +29,11 @@ def describe(change: PendingChange) -> str:
         return change.told
     if change.verb == "write" and not change.replaces:
         return _diff(change)
-    paths = [*map(on_one_line, change.paths)]
+    paths = [*map(display, change.paths)]
     lines = [f"{VERBS[change.verb]} {' -> '.join(paths)}"]
     if change.replaces:
         lines.append(f"replaces {paths[-1]}")
-    lines += [f"  {on_one_line(name)}" for name in change.members[:LISTED]]
+    lines += [f"  {display(name)}" for name in change.members[:LISTED]]
     if len(change.members) > LISTED:
         lines.append(f"  and {len(change.members) - LISTED:,} more entries")
     return "\n".join(lines)
@@ -81,5 +82,5 @@ def _diff(change: PendingChange) -> str:
         old, new = (decode(raw or b"", path).utf8 for raw in (change.before, change.after))
     except ToolError:
         sizes = " -> ".join(f"{len(raw or b''):,}" for raw in (change.before, change.after))
-        return f"Binary file {on_one_line(path)} ({sizes} bytes)"
+        return f"Binary file {display(path)} ({sizes} bytes)"
     return compared(path, old, new)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import opened
-from fsagent_tools.policy.paths import composed
+from fsagent_tools.names import may_be_respelled, meant
 
 if TYPE_CHECKING:
     from fsagent_tools.files.disk import LocalStore, Root
@@ -71,7 +71,7 @@ class _Walk:
     def run(self, follow: bool) -> Spot:
         while self.todo:
             name = self.todo.pop()
-            if self.fds and not name.isascii():
+            if self.fds and may_be_respelled(name):
                 name = as_on_disk(name, self.fds[-1])
             if self.outer is not None:
                 self._outside(name)
@@ -171,11 +171,11 @@ def beneath(path: str, directory: str) -> bool:
 
 
 def as_on_disk(name: str, folder: int) -> str:
-    """The one name in the open directory that has the same letters, composed otherwise.
+    """The name in the open directory that `name` means.
 
-    Models write "é" as one character, macOS as two. Linux takes both for different names, so that
-    what a listing shows could not be read when it is written down again, and a write would make a
-    second file that looks the same.
+    Models write "é" as one character, macOS as two, and copy names as a listing shows them. Linux
+    takes all these for different names, so that what a listing shows could not be read when it is
+    written down again, and a write would make a second file that looks the same.
 
     A name that is there as it is stays, and so does one for which there are several, or none.
     """
@@ -184,6 +184,5 @@ def as_on_disk(name: str, folder: int) -> str:
             os.lstat(name, dir_fd=folder)
         except FileNotFoundError:
             with opened(folder, ".") as listing:
-                alike = [n for n in os.listdir(listing) if composed(n) == composed(name)]
-            return alike[0] if len(alike) == 1 else name
+                return meant(name, os.listdir(listing))
     return name

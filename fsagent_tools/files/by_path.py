@@ -2,11 +2,13 @@
 
 import errno
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self, cast
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.port import Handle, Making, Place, Status, Version, os_error
+from fsagent_tools.names import may_be_respelled, meant
 
 if TYPE_CHECKING:
     from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
@@ -146,6 +148,7 @@ def _names(store: "Store", path: str) -> tuple[Sequence[str], Sequence[str], boo
     itself.
     """
     todo = [name for name in path.split("/") if name not in ("", ".")]
+    todo = _as_stored(store, todo) if any(map(may_be_respelled, todo)) else todo
     if any(len(name.encode()) > refusals.NAME_MAX for name in todo):
         raise refusals.too_long(path)
     slash = path.rpartition("/")[2] in ("", ".", "..")
@@ -164,6 +167,20 @@ def _names(store: "Store", path: str) -> tuple[Sequence[str], Sequence[str], boo
         else:
             way.append(name)
     return (way, left, slash) if left else (way[:-1], way[-1:], slash)
+
+
+def _as_stored(store: "Store", todo: list[str]) -> list[str]:
+    """The names that are meant, see `meant`, up to the first that leads back or is not there."""
+    for at, name in enumerate(todo):
+        if name == "..":
+            break
+        try:
+            store.stat("/".join(todo[: at + 1]))
+        except OSError:
+            with suppress(OSError):
+                names = [entry.name for entry in store.list("/".join(todo[:at]))]
+                todo[at] = meant(name, names)
+    return todo
 
 
 def _is_directory(store: "Store", path: str, names: Sequence[str]) -> bool:

@@ -207,6 +207,8 @@ class FileGuard:
             found = self._find(path, follow=follow)
             found.place = self._place(path, found.real)
             self._allow(found.place, effect)
+            if effect is Effect.WRITE and "\\" in path:
+                self._check_separators(path, found)
             yield found
         except FileNotFoundError as error:
             if found is None:
@@ -257,6 +259,19 @@ class FileGuard:
             if path.startswith("/") and self._kind_of(inside):  # for some models "/" is the root
                 raise refusals.outside(path, inside) from None
             raise
+
+    def _check_separators(self, path: str, found: Handle) -> None:
+        """Refuse a new name that has a directory before a backslash: Windows has paths so."""
+        if self._kind_of(path.partition("\\")[0]) != "directory":
+            return
+        try:
+            found.entry()
+        except FileNotFoundError:
+            raise refusals.needs_slashes(path) from None
+
+    def is_there(self, path: str) -> bool:
+        """Whether a path leads to what may be read."""
+        return self._kind_of(path) is not None
 
     def _kind_of(self, path: str) -> str | None:
         """Of what a path leads to and may be read; None for nothing."""

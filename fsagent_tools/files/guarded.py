@@ -89,8 +89,7 @@ class GuardedFiles(FileGuard):
             with self.store.hold([old, new], source, TIMEOUT):
                 self._check_repository(new)
                 members = self._members(old, (old.place, effect), (new.place, Effect.WRITE))
-                if copies:
-                    self._check_copied(old.place, members)
+                self._check_members(old.place, members, copies=copies)
                 if replaced := _entry_at(new):
                     refusals.check_replaced(destination, replaced.kind, overwrite=overwrite)
                     if members[0][1].kind == "directory":
@@ -98,12 +97,12 @@ class GuardedFiles(FileGuard):
                 _announce(_change(verb, (old.place.told, new.place.told), members, replaced))
                 yield old, new, members
 
-    def _check_copied(self, top: Place, members: _Found) -> None:
+    def _check_members(self, top: Place, members: _Found, *, copies: bool) -> None:
         for inner, entry in members:
             told = top.inside(inner).told
             if entry.kind == "file":
                 self.policy.check_size(told, entry.size)
-            elif entry.kind not in ("directory", "link"):
+            elif copies and entry.kind not in ("directory", "link"):
                 raise refusals.not_a_file(told, entry.kind)
 
     def _check_no_root(self, path: str, found: Handle, *, moves: bool = True) -> None:

@@ -201,7 +201,9 @@ class LocalHandle(Handle):
         back = partial(tree.remove_tree, new.fd, new.name)
         with temporary(new.fd, tree.remove_tree) as replaced:
             with suppress(FileNotFoundError):
-                tree.Copier(lambda _: True).copy((new.fd, new.name), (new.fd, replaced))
+                tree.Copier(lambda _: True, new.place.told).copy(
+                    (new.fd, new.name), (new.fd, replaced)
+                )
                 back = partial(os.rename, replaced, new.name, src_dir_fd=new.fd, dst_dir_fd=new.fd)
             _, forget = self._copy(new, overwrite=overwrite, keeps=lambda _: True)
             try:
@@ -225,7 +227,7 @@ class LocalHandle(Handle):
     ) -> tuple[list[str], Callable[[], None] | None]:
         """And what to call when it was taken back."""
         sweep(new.fd)
-        copier = tree.Copier(keeps, self.store.durable)
+        copier = tree.Copier(keeps, self.place.told, self.store.durable)
         with temporary(new.fd, tree.remove_tree) as temp:
             copier.copy((self.fd, self.name), (new.fd, temp))
             call.current.get().check()

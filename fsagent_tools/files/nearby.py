@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,13 @@ def not_there(
     """The refusal of a path. above: of the last directory on its way. made: see `_missing`."""
     name = found.missing[0] if found.missing else "."
 
+    def reason() -> str:
+        if link := _dangling(guard, path):
+            return refusals.leads_nowhere(*link)
+        slashed = path.replace("\\", "/")
+        there = slashed != path and guard.is_there(slashed)
+        return f"Did you mean {refusals.shown(slashed)}?" if there else ""
+
     def visible(name: str) -> bool:
         return not name.startswith(TEMP_PREFIX) and guard.shows(above.inside(name))
 
@@ -30,7 +38,21 @@ def not_there(
         places = _called(guard, path.rstrip("/").rpartition("/")[2])
         return islice(places, 0 if made else refusals.SUGGESTIONS)
 
-    return refusals.missing(path, found.beside(), name, visible, elsewhere)
+    error = refusals.missing(path, found.beside(), name, visible, elsewhere)
+    if not isinstance(error, errors.Missing):
+        return error
+    return errors.Missing(error.message, look=lambda: reason() or error.hint)
+
+
+def _dangling(guard: "FileGuard", path: str) -> tuple[str, str] | None:
+    """The first link on the way that leads to nothing, and what it says."""
+    ends = [at for at, character in enumerate(path) if character == "/" and at]
+    for end in [*ends, len(path)]:
+        with suppress(errors.ToolError):
+            status = guard.stat(path[:end].rstrip("/"))
+            if status.target is not None and status.target_kind is None:
+                return path[:end], status.target
+    return None
 
 
 def _called(guard: "FileGuard", name: str) -> Iterator[str]:

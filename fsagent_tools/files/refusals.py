@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from fsagent_tools import errors
 from fsagent_tools.files.keeping import NotKept
-from fsagent_tools.policy.paths import composed
+from fsagent_tools.names import display, is_unicode, meant
 
 WINDOWS = re.compile(r"[A-Za-z]:[\\/]|[A-Za-z]:[^\s:/]+\.\w+$|\\\\")
 PATH_MAX = 4096
@@ -20,7 +20,7 @@ _SEARCHED = 5000  # names compared for a suggestion; difflib takes about 5 us ea
 
 def shown(path: str) -> str:
     """`path` for a message: no control characters, not longer than a line."""
-    text = path if path.isprintable() else ascii(path)[1:-1]
+    text = display(path)
     return text if len(text) <= 200 else f"{text[:120]}…{text[-60:]}"
 
 
@@ -162,18 +162,33 @@ def missing(
 
     if "\\x" in name and any(printable(n) == name and visible(n) for n in names if n != name):
         return not_utf8(path)
-    folded = {n.casefold(): n for n in names[:_SEARCHED] if n.isprintable() and visible(n)}
+    folded = {n.casefold(): n for n in names[:_SEARCHED] if is_unicode(n) and visible(n)}
     matches = difflib.get_close_matches(name.casefold(), folded, SUGGESTIONS)
     similar = [folded[match] for match in matches]
     directory = path.rstrip("/")[: -len(name)] if path.rstrip("/").endswith(name) else ""
 
     def look() -> str:
-        meant = [directory + n for n in similar] or [*elsewhere()]
-        if not meant:
+        others = [directory + n for n in similar] or [*elsewhere()]
+        if not others:
             return "Check the path. List the directory with `ls`."
-        return f"Did you mean {', '.join(map(shown, meant))}?"
+        return f"Did you mean {', '.join(map(shown, others))}?"
 
     return errors.Missing(f"{shown(path)} does not exist.", look=look)
+
+
+def leads_nowhere(link: str, target: str) -> str:
+    return (
+        f"{shown(link)} is a link to {shown(target)}, which does not exist."
+        " Write what it leads to, or remove the link."
+    )
+
+
+def needs_slashes(path: str) -> errors.InvalidPath:
+    """A new name with the separators of Windows."""
+    return errors.InvalidPath(
+        f"{shown(path)} would be one file name: a backslash separates nothing here.",
+        hint=f"Use {shown(path.replace(chr(92), '/'))}.",
+    )
 
 
 def root_deleted(root: str) -> errors.Missing:
@@ -210,11 +225,11 @@ def no_directory(path: str) -> errors.AlreadyExists:
 
 
 def into_itself(source: str, destination: str) -> errors.InvalidArguments:
-    if source != destination and composed(source) == composed(destination):
+    if source != destination and meant(destination, [source]) == source:
         return errors.InvalidArguments(
-            f"{shown(destination)} is the name of {shown(source)}: the same letters, composed"
-            " otherwise.",
-            hint="To have them composed so, move it to another name first, and then to this one.",
+            f"{shown(destination)} is the name of {shown(source)}: the same letters, composed or"
+            " spaced otherwise.",
+            hint="To have them so, move it to another name first, and then to this one.",
         )
     return errors.InvalidArguments(
         f"{shown(destination)} is {shown(source)} or inside it.",

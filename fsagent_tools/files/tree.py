@@ -3,13 +3,13 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
 from fsagent_tools.files.keeping import EntrySlot, Recorder
-from fsagent_tools.files.open_file import READ, kind_of, opened
+from fsagent_tools.files.open_file import DIRECTORY, READ, kind_of, opened
 from fsagent_tools.files.replace import (
     copy_metadata,
     noted,
@@ -18,6 +18,7 @@ from fsagent_tools.files.replace import (
     temporary,
 )
 from fsagent_tools.records import dataclass
+from fsagent_tools.runtime.descriptors import held
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status
 
@@ -75,6 +76,7 @@ class Copier:
     """Copies a tree with its metadata; links are copied as links where `keeps` agrees."""
 
     keeps: Callable[[str], bool]
+    told: str  # what refusals call the top
     durable: bool = False
     skipped: list[str] = field(default_factory=list)  # links that it did not agree to
 
@@ -99,7 +101,7 @@ class Copier:
                 raise refusals.not_a_file(path or source[1], kind)
 
     def _file(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
-        with opened(*source, READ | os.O_NOFOLLOW) as old:
+        with self._reading(source, READ | os.O_NOFOLLOW, path) as old:
             status = os.fstat(old)
             if not stat.S_ISREG(status.st_mode):
                 raise refusals.not_a_file(path or source[1], kind_of(status.st_mode))
@@ -110,10 +112,20 @@ class Copier:
 
     def _directory(self, source: tuple[int, str], target: tuple[int, str], path: str) -> None:
         os.mkdir(target[1], 0o700, dir_fd=target[0])
-        with opened(*source) as old, opened(*target) as new:
+        flags = DIRECTORY | os.O_NOFOLLOW
+        with self._reading(source, flags, path) as old, opened(*target) as new:
             for child in os.listdir(old):
                 self.copy((old, child), (new, child), f"{path}/{child}" if path else child)
             self._finish(old, new, os.fstat(old))
+
+    def _reading(
+        self, source: tuple[int, str], flags: int, path: str
+    ) -> AbstractContextManager[int]:
+        """The source, opened: that it cannot be is no fault of the target."""
+        try:
+            return held(os.open(source[1], flags, dir_fd=source[0]))
+        except OSError as error:
+            raise refusals.refusal(error, f"{self.told}/{path}" if path else self.told) from None
 
     def _finish(self, old: int, new: int, status: os.stat_result) -> None:
         copy_metadata(old, new)

@@ -9,8 +9,8 @@ from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.states import State
 from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.lines.diff import compared
+from fsagent_tools.names import display
 from fsagent_tools.replies import PathChange, StepChange
-from fsagent_tools.search.start import printable_path
 from fsagent_tools.text import decode
 
 UNKNOWN = "(its content is not known any more)"
@@ -45,7 +45,7 @@ def diff_of(
     path: str, before: State, after: State, contents: Contents, new: bytes | None = None
 ) -> str:
     """What changed at one path. new: what a file holds afterwards, default as `contents` has it."""
-    shown = printable_path(path)
+    shown = display(path)
     parts = [*_kinds(shown, before, after)]
     if "file" in (before.kind, after.kind):
         old = contents.at(path, before) if before.kind == "file" else b""
@@ -61,7 +61,7 @@ def diff_of(
 def diff_of_change(change: Transition, contents: Contents) -> str:
     """A unified diff, or words for what has none."""
     if change.went_to:
-        return f"moved {printable_path(change.path)} -> {printable_path(change.went_to)}"
+        return f"moved {display(change.path)} -> {display(change.went_to)}"
     new = contents.written(change) if change.after.kind == "file" else None
     return diff_of(change.path, change.before, change.after, contents, new)
 
@@ -72,8 +72,7 @@ def _kinds(path: str, before: State, after: State) -> list[str]:
         modes = f"mode {before.mode:o} -> {after.mode:o} {path}"
         return [modes] if before.mode != after.mode else []
     return [
-        f"{word} {state.kind} {path}"
-        + (f" -> {printable_path(state.target)}" if state.target else "")
+        f"{word} {state.kind} {path}" + (f" -> {display(state.target)}" if state.target else "")
         for word, state in (("deleted", before), ("new", after))
         if state.kind
     ]

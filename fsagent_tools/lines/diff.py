@@ -6,6 +6,7 @@ from itertools import takewhile, zip_longest
 from fsagent_tools.lines.document import NEARBY, Document
 from fsagent_tools.lines.source import Lines, split, text_of
 from fsagent_tools.lines.splice import Hunk, grouped, refine
+from fsagent_tools.names import display
 from fsagent_tools.text import MAX_LINE_CHARS, clip, newline_of
 
 NO_NEWLINE = "\\ No newline at end of file"
@@ -16,11 +17,6 @@ _NAMED = 400  # of the others
 MOST_PLACES = 100  # that are shown
 
 
-def on_one_line(path: str) -> str:
-    """`path` without characters that begin a new line of a diff, or hide what stands around it."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in path)
-
-
 def unified(
     path: str, old: Lines, hunks: Sequence[Hunk], *, context: int = 3, ends_with_newline: bool
 ) -> str:
@@ -29,7 +25,7 @@ def unified(
     `ends_with_newline` tells of the new text; a line count of 0 stands for an absent side.
     """
     hunks = _with_last_line(old, hunks, ends_with_newline=ends_with_newline)
-    name = on_one_line(path.lstrip("/"))
+    name = display(path.lstrip("/"))
     parts = [f"--- {'a/' + name if old.count else '/dev/null'}", f"+++ b/{name}"]
     shift = 0
     groups = grouped(hunks, context)

@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterable, Iterator
 
 from fsagent_tools.errors import ReadFailed
+from fsagent_tools.names import display
 
 _MOST = 10_000  # members that are named
 _UNPACKED = 128 << 20  # bytes of a compressed tar that are gone through
@@ -42,16 +43,12 @@ def _archived(data: bytes) -> Iterator[str]:
     yield from _rows(rows, ended=unpacked <= _UNPACKED)
 
 
-def _shown(name: str) -> str:
-    return name if name.isprintable() else repr(name)[1:-1]
-
-
 def _rows(members: Iterable[tuple[int, str]], *, ended: bool = True) -> Iterator[str]:
     for number, (size, name) in enumerate(members):
         if number == _MOST:
             ended = False
             break
-        yield f"{size:>12,}  {_shown(name)}"
+        yield f"{size:>12,}  {display(name)}"
     if not ended:
         yield "(there may be more)"
 
@@ -76,6 +73,6 @@ def _tables(data: bytes) -> Iterator[str]:
     ).fetchmany(_MOST):
         ours = kind == "table" and not sql.upper().startswith("CREATE VIRTUAL")
         for line in f"{sql};{count(name) if ours else ''}".splitlines():
-            yield "\t".join(map(_shown, line.split("\t")))
+            yield "\t".join(map(display, line.split("\t")))
     if data[18:20] == _LOGGED:
         yield "(changes that are still in its log, the file -wal beside it, are not listed)"

@@ -18,7 +18,7 @@ from fsagent_tools.errors import (
     TooLarge,
     ToolError,
 )
-from fsagent_tools.globs import WILDCARDS, quoted
+from fsagent_tools.globs import WILDCARDS, literal_path, quoted, readings
 from fsagent_tools.policy.hosts import HostRule, Proxy
 from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
@@ -59,7 +59,8 @@ class Policy:
         allowed_paths: Globs or directory prefixes that a path must match. Absolute ones may open
             further roots (`/tmp/**`), relative ones start at the root. None allows the root.
         denied_paths: Globs that the path of an opened object must not match; they win over
-            `allowed_paths`. A glob without a slash matches at any depth.
+            `allowed_paths`. As in a .gitignore, `.env*` and `secrets/` match at any depth,
+            `secrets/**` and `/secrets` at the root only. `[id]` is also the name `[id]`.
         max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written.
         process: How commands run. With namespaces they obey `denied_paths` and `write_denied` for
             whatever exists; a readonly policy makes them read-only.
@@ -170,11 +171,18 @@ class Policy:
         own = os.path.abspath(root)  # noqa: PTH100  as the door has it
         return (own, *self.opened, *self.process.places)
 
+    @property
+    def denied_globs(self) -> list[str]:
+        """What `denied_paths` stand for, without braces; relative ones start at the root."""
+        return [rule.glob.pattern for rule in self._rules.denied.rules]
+
     @cached_property
     def denied_places(self) -> tuple[str, ...]:
         """Absolute paths without wildcards that are denied, inside the root or not."""
-        paths = (pattern.removesuffix("/**").rstrip("/") for pattern in self.denied_paths)
-        return tuple(path for path in paths if path[:1] == "/" and not WILDCARDS & {*path})
+        absolute = [path for path in self.denied_paths if path[0] in "/{"]
+        globs = [text for path in absolute for text in readings(path) if text[0] == "/"]
+        paths = [literal_path(text.removesuffix("/**").rstrip("/")) for text in globs]
+        return tuple(filter(None, paths))
 
     def opens(self, folder: str) -> bool:
         """Whether all beneath a real directory may be read, so that nobody has to ask for each."""
@@ -212,10 +220,15 @@ class Policy:
             return Decision(False, name, str(error))
         if denial := self._denial(path, path, effect):
             return Decision(False, denial[0], str(denial[1]))
-        if self.allowed_paths is None:
-            return Decision(True, "default", "everything inside the root is allowed.")
-        rule = self._rules.allowed[0].first(path, path)
-        return Decision(True, f"{ALLOWED_PATHS}: {rule}", f"{path} matches.")
+        name, reason = "default", "everything inside the root is allowed."
+        if self.allowed_paths is not None:
+            rule = self._rules.allowed[0].first(path, path)
+            name, reason = f"{ALLOWED_PATHS}: {rule}", f"{path} matches."
+        if rules := self._rules.deeper(path):
+            reason += " {!r} of denied_paths holds at the root alone, {!r} at any depth.".format(
+                *rules
+            )
+        return Decision(True, name, reason)
 
     def _denial(
         self, relative: str, absolute: str, effect: Effect, told: str = ""

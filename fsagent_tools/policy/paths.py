@@ -6,26 +6,42 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from fsagent_tools.errors import ConfigInvalid, InvalidGlob, PathDenied
-from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, expand, pattern_tokens
+from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, pattern_tokens, readings
+from fsagent_tools.names import composed
+from fsagent_tools.policy.mistakes import check_rule
 from fsagent_tools.policy.protected import RUN_BY_OTHERS
 from fsagent_tools.records import dataclass
 
 Closing = Literal["hidden", "read_only", "judged"]
-_AFTERWARDS = {pattern.lower() for pattern in RUN_BY_OTHERS}
 ALLOWED_PATHS = "allowed_paths"  # the rule's name
 
 
 @dataclass(frozen=True)
-class PathRules:
-    """Globs tried at once. A relative one is about the path from the root, whatever is above it."""
+class PathRule:
+    """A rule as the host wrote it, and one of the globs that it stands for."""
 
-    globs: tuple[Glob, ...]
+    written: str
+    glob: Glob
+
+    @property
+    def is_absolute(self) -> bool:
+        return self.glob.pattern.startswith("/")
+
+    def fits(self, relative: str, absolute: str) -> bool:
+        return self.glob.matches(absolute if self.is_absolute else relative)
+
+
+@dataclass(frozen=True)
+class PathRules:
+    """Rules tried at once. A relative one is about the path from the root, whatever is above it."""
+
+    rules: tuple[PathRule, ...]
 
     def first(self, relative: str, absolute: str) -> str | None:
-        """The first pattern that a real file matches; None when none does."""
+        """The first rule that a real file matches; None when none does."""
         relative, absolute = composed(relative), composed(absolute)
         if self._relative.fullmatch(relative) or self._absolute.fullmatch(absolute):
-            return next(g.pattern for g in self.globs if _fits(g, relative, absolute))
+            return next(rule.written for rule in self.rules if rule.fits(relative, absolute))
         return None
 
     def may_be(self, name: str) -> bool:
@@ -35,21 +51,20 @@ class PathRules:
     @cached_property
     def above(self) -> "PathRules":
         """The directories on the way to what these rules match."""
-        alternatives = {text for glob in self.globs for text in expand(glob.pattern)}
-        return PathRules(tuple(Glob(way) for text in alternatives for way in _ways(text)))
+        ways = ((rule.written, way) for rule in self.rules for way in _ways(rule.glob.pattern))
+        return PathRules(tuple(PathRule(written, Glob(way, names=False)) for written, way in ways))
 
     @cached_property
     def _names(self) -> re.Pattern[str]:
-        alternatives = {text for glob in self.globs for text in expand(glob.pattern)}
-        return _any(Glob(_name(text)) for text in alternatives)
+        return _any(Glob(_name(rule.glob.pattern), names=False) for rule in self.rules)
 
     @cached_property
     def _relative(self) -> re.Pattern[str]:
-        return _any(glob for glob in self.globs if glob.pattern[0] != "/")
+        return _any(rule.glob for rule in self.rules if not rule.is_absolute)
 
     @cached_property
     def _absolute(self) -> re.Pattern[str]:
-        return _any(glob for glob in self.globs if glob.pattern[0] in "/{")
+        return _any(rule.glob for rule in self.rules if rule.is_absolute)
 
 
 @dataclass(frozen=True)
@@ -67,13 +82,12 @@ class AllRules:
 
     @cached_property
     def denied(self) -> PathRules:
-        return compiled("denied_paths", tuple(map(anywhere, self.denied_paths)))
+        return compiled("denied_paths", self.denied_paths)
 
     @cached_property
     def kept(self) -> PathRules:
         """What only commands of the user change; tried on paths in lower case."""
-        patterns = (anywhere(pattern.lower()) for pattern in self.write_denied)
-        return compiled("write_denied", tuple(patterns))
+        return compiled("write_denied", self.write_denied)
 
     @cached_property
     def allowed(self) -> tuple[PathRules, ...]:
@@ -94,6 +108,16 @@ class AllRules:
                 return ALLOWED_PATHS, PathDenied(text, hint=f"Allowed: {allowed or 'none'}.")
         return None
 
+    def deeper(self, relative: str) -> tuple[str, str] | None:
+        """A rule of `denied_paths` that holds at the root alone, and how it would hold there."""
+        for written in self.denied_paths:
+            inner = written.removeprefix("./").removeprefix("/")
+            deep = f"{GLOBSTAR}/{inner}"
+            at_root = "/" in written.rstrip("/") and not inner.startswith(GLOBSTAR)
+            if at_root and compiled("denied_paths", (deep,)).first(relative, ""):
+                return written, deep
+        return None
+
     def leads_on(self, relative: str, absolute: str) -> bool:
         """Whether a directory is allowed, or on the way to what is."""
         return all(
@@ -108,7 +132,7 @@ class AllRules:
             return "hidden"
         kept, low = self.kept, (relative.lower(), absolute.lower())
         rule = kept.may_be(name.lower()) and kept.first(*low)
-        return "judged" if rule in _AFTERWARDS else "read_only" if rule else None
+        return "judged" if rule in RUN_BY_OTHERS else "read_only" if rule else None
 
 
 def run_by_others(told: str) -> PathDenied:
@@ -120,12 +144,6 @@ def run_by_others(told: str) -> PathDenied:
 
 def _any(globs: Iterable[Glob]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{glob.source})" for glob in globs) or "(?!)", COVERING)
-
-
-def _fits(glob: Glob, relative: str, absolute: str) -> bool:
-    if glob.pattern[0] == "{":  # may hold both
-        return glob.matches(relative) or glob.matches(absolute)
-    return glob.matches(absolute if glob.pattern[0] == "/" else relative)
 
 
 def _name(pattern: str) -> str:
@@ -148,30 +166,34 @@ def _ways(pattern: str) -> Iterator[str]:
         way += token
 
 
-def composed(text: str) -> str:
-    """`text` in the one form, of those that Unicode has, in which what looks the same is the same.
+def globs_of(name: str, pattern: str) -> Iterator[str]:
+    """The globs, without braces, that a rule of the list `name` stands for.
 
-    Whoever writes a rule cannot see which form the name of a file has.
+    As in a .gitignore, a rule that denies holds at any depth if it has no slash but at its end, and
+    a slash at its beginning means the root; an absolute path of the machine is denied as well,
+    since nobody can tell the two apart.
     """
-    if text.isascii():
-        return text
-    from unicodedata import normalize  # most names need none
-
-    return normalize("NFC", text)
-
-
-def anywhere(pattern: str) -> str:
-    return pattern if "/" in pattern.rstrip("/") else f"{GLOBSTAR}/{pattern}"
+    for text in readings(composed(pattern)):
+        inner = text.strip("/")
+        if name != ALLOWED_PATHS and inner not in ("", ".", "./**"):
+            if "/" not in text.rstrip("/"):
+                text = f"{GLOBSTAR}/{text}"
+            elif text[0] == "/":
+                yield text[1:]
+        yield text
 
 
 @lru_cache(maxsize=64)
 def compiled(name: str, patterns: tuple[str, ...]) -> PathRules:
-    globs = []
+    rules = []
     for pattern in patterns:
         if ".." in re.split(r"[/{},]", pattern):
             raise ConfigInvalid(f"{name}: {pattern!r} contains '..'.", hint="Use a path without.")
         try:
-            globs.append(Glob.covering(composed(pattern)))
+            check_rule(name, pattern)
+            for text in globs_of(name, pattern.lower() if name == "write_denied" else pattern):
+                rules.append(PathRule(pattern, Glob(text, covers=True, names=False)))
+                _ = rules[-1].glob.source
         except InvalidGlob as error:
             raise ConfigInvalid(f"{name}: {error}") from None
-    return PathRules(tuple(globs))
+    return PathRules(tuple(rules))

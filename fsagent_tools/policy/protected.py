@@ -1,7 +1,6 @@
 """Files that make other programs run something: no tool writes, moves or removes them."""
 
-import re
-
+from fsagent_tools.globs import quoted
 from fsagent_tools.runtime.own_python import OWN_PYTHON
 
 REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git` that is a file
@@ -34,6 +33,4 @@ class _Named(tuple[str, ...]):
         return "PROTECTED"
 
 
-PROTECTED = _Named(
-    (*RUN_BY_OTHERS, *(re.sub(r"([*?\[{\\])", r"\\\1", place) for place in OWN_PYTHON))
-)
+PROTECTED = _Named((*RUN_BY_OTHERS, *map(quoted, OWN_PYTHON)))

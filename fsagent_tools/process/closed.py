@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from fsagent_tools.names import composed
 from fsagent_tools.policy import Policy
-from fsagent_tools.policy.paths import Closing, composed
+from fsagent_tools.policy.paths import Closing
 from fsagent_tools.policy.protected import BUILT, FOLDERS, REPOSITORIES, RUN_BY_OTHERS
 from fsagent_tools.process.putback import SETTLED, open_to_owner
 from fsagent_tools.runtime.state import own_state

@@ -30,14 +30,14 @@ def contents(
         Scope(query.hidden, query.noise, query.gitignore, frozenset(query.named), depth=depth),
         start,
     )
-    typed = f"**/{TYPES[query.type]}" if query.type in TYPES else ""
-    globs = [Glob(pattern) for pattern in (query.include.removeprefix("/"), typed) if pattern]
+    typed = (f"**/{TYPES[query.type]}",) if query.type in TYPES else ()
+    lists = [[Glob(text.removeprefix("/")) for text in texts] for texts in (query.include, typed)]
     paths = [
         listing.prefix + entry.name
         for listing in walk
         for entry in listing.entries
         if entry.is_file(follow_symlinks=False)
-        and all(glob.matches(listing.prefix + entry.name) for glob in globs)
+        and all(_fits(listing.prefix + entry.name, globs) for globs in lists if globs)
     ]
     if walk.unreadable:
         yield "", None
@@ -93,6 +93,10 @@ class Unseen:
 
     def _is_searched(self, path: str) -> bool:
         return bool(self._matches(path)) and self._start.allows(path)
+
+
+def _fits(path: str, globs: list[Glob]) -> bool:
+    return any(glob.matches(path) for glob in globs)
 
 
 def content_of(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:

@@ -1,6 +1,7 @@
 """Regexes written for ripgrep (Rust's dialect) in Python's; what Python lacks is refused."""
 
 import re
+from unicodedata import normalize
 
 from fsagent_tools.errors import InvalidRegex
 
@@ -40,8 +41,23 @@ _TOKEN = re.compile(
     r"|(?P<count>\{[^}]*\}?)|(?P<other>.)",
     re.DOTALL,
 )
+_CLUSTER = re.compile(  # what stays, or a letter with the marks that combine with it
+    r"(\\.|\(\?P?<\w+>|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\])"
+    r"|[\w][\u0300-\u036f\u3099\u309a\u1161-\u1175\u11a8-\u11c2]*",
+    re.DOTALL,
+)
 SAFE_LETTERS = "AbBdDsSwWafnrtvxuU"
 SETS = ("&&", "--", "~~")
+
+
+def in_any_form(pattern: str) -> str:
+    """`pattern` for letters that are composed otherwise, too, except those in its classes."""
+    return pattern if pattern.isascii() else _CLUSTER.sub(_forms, pattern)
+
+
+def _forms(found: re.Match[str]) -> str:
+    forms = dict.fromkeys((found[0], *(normalize(form, found[0]) for form in ("NFC", "NFD"))))
+    return found[0] if found[1] or len(forms) == 1 else f"(?:{'|'.join(forms)})"
 
 
 def translate(pattern: str, flags: int) -> re.Pattern[str]:

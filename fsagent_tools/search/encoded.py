@@ -41,7 +41,7 @@ def all_hits(
     hits = first_hits(search, accepts, wanted)
     if search.program is None or search.where.kind == "spool" or hits.late:
         return hits
-    query = replace(search.query, type="", include="")  # what is read has passed them
+    query = replace(search.query, type="", include=())  # what is read has passed them
     plain = query.pattern.isascii()  # ripgrep's answer is whole, but for how it is shown
     try:
         texts = _texts(search, opened, accepts, hits)

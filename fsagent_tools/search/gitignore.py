@@ -56,7 +56,7 @@ def parse_rules(lines: Iterable[str]) -> Iterable[Rule]:
         anchored = "/" in pattern
         braces = re.sub(r"(?<!\\)([{}])", r"\\\1", pattern.removeprefix("/"))
         try:
-            glob = Glob(braces if anchored else f"**/{braces}")
+            glob = Glob(braces if anchored else f"**/{braces}", names=False)
         except InvalidGlob:
             continue
         yield Rule(glob, ignores, body.endswith("/"))

@@ -25,7 +25,7 @@ OutputMode = Literal["content", "files_with_matches", "count"]
 class Query:
     """What to look for and where, beneath one directory or in one file.
 
-    include: a glob in ripgrep's dialect, to leave files out early. noise, named: as in
+    include: globs in ripgrep's dialect, to leave other files out early. noise, named: as in
     `Scope`. most: matching lines a file needs to give.
     dotall: `.` matches a newline in a multiline search. invert: lines outside all matches.
     """
@@ -37,7 +37,7 @@ class Query:
     dotall: bool = False
     context: int = 0
     invert: bool = False
-    include: str = ""
+    include: tuple[str, ...] = ()
     type: str = ""
     recursive: bool = True
     hidden: bool = False

@@ -150,16 +150,16 @@ class Search:
             (not query.gitignore, "--no-ignore"),
             (query.max_file_size is not None, f"--max-filesize={query.max_file_size}"),
             (in_order, "--sort=path"),
-            (query.include, f"--glob={query.include}"),
         ):
             if wanted:
                 command.append(option)
+        command += [f"--glob={pattern}" for pattern in query.include]
         noise = () if query.noise else (*sorted(NOISE), f"*{NOISE_SUFFIX}")
         names = dict.fromkeys((GIT_DIRECTORY, *noise, OWN_CACHE))
         left_out = [f"{name}/" for name in names if name not in query.named]
         left_out.append(f"{TEMP_PREFIX}*")
-        if not (query.hidden or query.include):  # else these are looked at
-            left_out = [name for name in left_out if name[0] != "."]
+        if not query.hidden:  # which a type or a glob would override
+            left_out = [".*", *(name for name in left_out if name[0] != ".")]
         return [
             *command,
             *(f"--glob=!{pattern}" for pattern in (*left_out, *self.denied)),

@@ -12,6 +12,7 @@ from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.globs import Glob
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
+from fsagent_tools.search.dialect import in_any_form
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.find import Kind, PathSearch
 from fsagent_tools.search.query import Query
@@ -74,7 +75,7 @@ def regex_of(text: str) -> str:
 
 def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most: int) -> Query:
     """A query for lines; a pattern that spells a newline matches across lines."""
-    regex = regex_of(pattern) if fixed else pattern
+    regex = in_any_form(regex_of(pattern) if fixed else pattern)
     size = max_file_size if isinstance(max_file_size, int) else None
     spans = "\n" in regex or "\\n" in regex
     return Query(regex, multiline=spans, most=most, max_file_size=size)

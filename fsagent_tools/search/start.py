@@ -11,8 +11,7 @@ from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.refusals import printable as printable
-from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.policy.paths import anywhere
+from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.records import dataclass
 
@@ -105,13 +104,31 @@ class Start:
         """A model's pattern, for paths beneath this start. A slashless one holds at any depth.
 
         An absolute pattern is made relative, and like one with `./` it stays anchored here;
-        `dir/` is all beneath it. Where "/" is the root it may stand for here, too. Raises
-        `InvalidGlob` and `OutsideWorkspace`, which name the argument.
+        `dir/` is all beneath it. Where "/" is the root it may stand for here, too. With commas
+        it is a list of patterns, unless a name is called so. Raises `InvalidGlob` and
+        `OutsideWorkspace`, which name the argument.
         """
         if ".." in re.split(r"[/{},]", pattern):
             raise OutsideWorkspace(
                 f"`{argument}`: a glob cannot contain '..'.", hint="Use `path` to start elsewhere."
             )
+        if pattern.startswith("!"):
+            raise InvalidGlob(
+                f"`{argument}`: a glob cannot exclude files.",
+                hint="Name the files that you want. A '!' of a name is written '\\!'.",
+            )
+        if (slashed := with_slashes(pattern)) != pattern:
+            raise InvalidGlob(
+                f"`{argument}`: a backslash separates nothing here.", hint=f"Use {slashed[:60]!r}."
+            )
+        try:
+            validate_glob(pattern)
+            globs = [self._inner(argument, each) for each in _wanted(pattern)]
+            return Glob(globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}", dotfiles)
+        except InvalidGlob as error:
+            raise InvalidGlob(f"`{argument}`: {error.message}", hint=error.hint) from None
+
+    def _inner(self, argument: str, pattern: str) -> str:
         base = self.place.told_absolute.rstrip("/") + "/"
         if self.files.virtual and pattern.startswith("/") and not pattern.startswith(base):
             base = "/"
@@ -121,16 +138,11 @@ class Start:
                 hint="Use a pattern relative to `path`.",
             )
         inner = pattern.removeprefix(base)
-        anchored = "/" in pattern
         while inner.startswith("./"):
             inner = inner[2:]
         if inner.endswith("/"):
             inner += GLOBSTAR
-        try:
-            glob = Glob(inner, dotfiles)
-            return glob if anchored else Glob(f"{GLOBSTAR}/{inner}", dotfiles)
-        except InvalidGlob as error:
-            raise InvalidGlob(f"`{argument}`: {error.message}", hint=error.hint) from None
+        return inner if "/" in pattern else f"{GLOBSTAR}/{inner}"
 
     @property
     def programs(self) -> Programs:
@@ -141,7 +153,7 @@ class Start:
     def denied(self) -> tuple[str, ...]:
         """What the policy denies beneath this start, where ripgrep's dialect says it just so."""
         found = list[str]()
-        for pattern in map(anywhere, self.files.policy.denied_paths):
+        for pattern in self.files.policy.denied_globs:
             inner = pattern.removeprefix("./").removesuffix(f"/{GLOBSTAR}").rstrip("/")
             if not inner.startswith(f"{GLOBSTAR}/"):
                 if inner[:1] == "/" or not inner.startswith(self.prefix):
@@ -159,10 +171,9 @@ class Start:
         return not self.files.policy.opens(self._absolute(""))
 
 
-def printable_path(path: str) -> str:
-    """`path` without characters that would start a new line or hide it on a terminal."""
-    return path if path.isprintable() else "".join(map(_visible, path))
-
-
-def _visible(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
+def _wanted(pattern: str) -> list[str]:
+    """The patterns of a list with commas, and the whole where it may be a name with commas."""
+    several = split_list(pattern)
+    if len(several) < 2 or all("*" in each for each in several):
+        return several or [pattern]
+    return [*several, re.sub(r"(?<!\\),", r"\\,", pattern)]

@@ -9,9 +9,10 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.files.port import Listed
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.names import composed, display
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
-from fsagent_tools.search.start import Start, printable_path
+from fsagent_tools.search.start import Start
 from fsagent_tools.text import some
 
 NOISE = frozenset(
@@ -113,7 +114,7 @@ class Walk:
         """
         paths = [path for path in self.skipped if self.start.lists(path)]
         paths += [p for p in self.unlisted if matches(p) and self.start.allows(p)]
-        names = sorted({printable_path(path.rpartition("/")[2]) for path in paths})
+        names = sorted({display(path.rpartition("/")[2]) for path in paths})
         notes = []
         if names:
             notes.append(f"Left out: {some(names, _NAMED)}. To see one, give its path.")
@@ -228,7 +229,7 @@ class Walk:
 
     def _leads_on(self, name: str, level: "_Level") -> bool:
         lead = self.scope.lead
-        return level.depth >= len(lead) or name == lead[level.depth]
+        return level.depth >= len(lead) or composed(name) == lead[level.depth]
 
     def _enters(self, name: str, level: "_Level") -> bool:
         path = level.prefix + name

@@ -88,7 +88,7 @@ FILESYSTEM = Toolset(
             description="Find files and directories by path pattern.",
             rename={"type": "kind"},
             defaults={"kind": "any", **_EVERY},
-            show=("path", "kind", "max_results"),
+            show=("path", "kind", "max_results", "include_hidden"),
             result=FIND,
         ),
         Entry("mv", show=("overwrite",), result=ENDS),
