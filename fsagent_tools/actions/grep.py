@@ -83,7 +83,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         if isinstance(it.opened, Directory):
             unseen = Unseen(it.search.query, it.opened, it.start, it.glob)
             it.search.meanwhile = unseen.search
-        hits, unread = _hits(it, params)
+        hits, unread = _hits(workspace, it, params)
         found = _result(workspace, params, it.start, hits)
         whole = unread and not isinstance(it.opened, Directory)
         notes = unread if whole else [found.note, *unread]
@@ -102,13 +102,16 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         return replace(found, note=" ".join(filter(None, notes)))
 
 
-def _hits(it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
+def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
     """In texts and, when they are asked for, in documents; and what was not searched."""
 
     def is_text(sub: str) -> bool:
         return it.accepts(sub) and not (params.documents and is_document(it.start.relative(sub)))
 
-    hits = all_hits(it.search, it.opened, is_text, it.search.query.most)
+    def assumed(sub: str) -> str:
+        return workspace.session.assumed(it.start.relative(sub))
+
+    hits = all_hits(it.search, it.opened, is_text, it.search.query.most, assumed)
     if params.documents:
         in_documents, unread = search_documents(it)
         hits.add(in_documents)

@@ -154,6 +154,7 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
         about["truncated"] = True
         if count == 1 and found.clips(p.max_bytes):
             about["note"] = _rest_of_line(found, widest, p.max_bytes, file)
+    about["note"] = " ".join(filter(None, (about["note"], document.note())))
     if p.whole and about["truncated"]:
         return Read(whole(document, start, stop), count, total, **about, _text=text)
     return Read(text, count, total, **about)

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
-from fsagent_tools.errors import InvalidRegex, TimedOut
+from fsagent_tools.errors import InvalidRegex, TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
@@ -13,7 +14,7 @@ from fsagent_tools.search.query import OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.walk import order
 from fsagent_tools.search.where import Where, spool
-from fsagent_tools.text import is_utf8
+from fsagent_tools.text import Assumed, decode, is_utf8, looks_binary
 
 _MOST = 500  # files, in a search for what is not in ASCII
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
@@ -31,9 +32,11 @@ def all_hits(
     opened: Directory | ReadableFile,
     accepts: Callable[[str], bool],
     wanted: int,
+    assumed: Callable[[str], str] = lambda _: "",
 ) -> Hits:
     """The first `wanted` matches by path, as `first_hits` finds them, in every text.
 
+    assumed: the encoding that a host or a project has for a file, by its path beneath the start.
     ripgrep knows UTF-8 and marked UTF-16. Files of hits that are neither, a single file, and where
     the pattern has characters that other encodings spell otherwise all such files, are decoded and
     searched by our own engine, as far as that knows the pattern's syntax.
@@ -47,7 +50,8 @@ def all_hits(
         texts = _texts(search, opened, accepts, hits)
         if (first := next(texts, None)) is None:  # most often, so no file is made
             return hits
-        with spool(chain([first], texts)) as file:
+        every = chain([first], texts)
+        with spool((path, _as_utf8(data, partial(assumed, path))) for path, data in every) as file:
             where = Where(file.fileno(), opened.place.absolute, "spool")
             due = min(search.deadline, time.monotonic() + _SECONDS) if plain else search.deadline
             again = replace(search, query=query, where=where, deadline=due)
@@ -75,7 +79,7 @@ def _texts(
     if not isinstance(opened, Directory):
         small = opened.version.size <= _MAX_SIZE
         data = opened.pread(_MAX_SIZE, 0) if small else b"\0"
-        if b"\0" not in data and not is_utf8(data):
+        if not looks_binary(data) and (b"\0" in data or not is_utf8(data)):
             yield "", data
         return
     odd = {line.path for line in hits.lines if not _is_utf8(line)}
@@ -87,6 +91,14 @@ def _texts(
             if content is not None:
                 left -= len(content)
                 yield path, content
+
+
+def _as_utf8(data: bytes | None, assumed: Assumed) -> bytes | None:
+    """As `read` shows it; what cannot be decoded is left to the engine."""
+    try:
+        return data and decode(data, "", None, assumed).utf8
+    except ToolError:
+        return data
 
 
 def _is_utf8(line: OutputLine) -> bool:

@@ -17,7 +17,7 @@ from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import unspool
-from fsagent_tools.text import decode, is_utf8, mark_of
+from fsagent_tools.text import decode, is_utf8, looks_binary, mark_of
 
 _UNMARKED = (b"", "")
 
@@ -54,7 +54,7 @@ def _found(query: Query, kind: str) -> Iterator[tuple[str, bytes | None]]:
 
 def _is_binary(data: bytes) -> bool:
     _, encoding = mark_of(data) or _UNMARKED
-    return b"\0" in data and encoding in ("", "utf-8")
+    return encoding in ("", "utf-8") and b"\0" in data and looks_binary(data)
 
 
 def _decoded(data: bytes) -> str:
@@ -63,7 +63,7 @@ def _decoded(data: bytes) -> str:
     data = data.removeprefix(mark)
     if encoding not in ("", "utf-8"):
         return data.decode(encoding, "replace")
-    if not encoding and not is_utf8(data):
+    if not encoding and (b"\0" in data or not is_utf8(data)):
         with suppress(ToolError):
             return decode(data, "").utf8.decode()
     return data.decode("utf-8", "surrogateescape")
