@@ -19,7 +19,7 @@ BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one
 )
 MAGIC = (b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"PK\x03\x04", b"\x1f\x8b", b"\x7fELF")
 NOTEBOOK = ".ipynb"  # the name of a text that is read as cells
-SNIFFED = 8192  # bytes of a file's head that decide whether it is text
+AROUND = 200  # characters of a longer line that are shown around a hit or a change
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
 TELLING = 64 * 1024  # bytes of lines outside ASCII by which an encoding is detected
 _CHUNK = 1 << 16  # bytes whose characters, four bytes wide, stay in a processor's cache
@@ -181,7 +181,10 @@ def as_held(sent: bytes, utf8: bytes) -> bytes:
         stray, escape = chr(_STRAY + int(match[1], 16)), match[0]
         return stray if stray.encode() in utf8 and escape.encode() not in utf8 else escape
 
-    lines = (held.get(line) or _SHOWN_STRAY.sub(byte, line.decode()).encode() for line in sent.split(b"\n"))
+    lines = (
+        held.get(line) or _SHOWN_STRAY.sub(byte, line.decode()).encode()
+        for line in sent.split(b"\n")
+    )
     return b"\n".join(lines)
 
 
@@ -190,7 +193,9 @@ def quoted(sent: bytes, utf8: bytes) -> bytes:
     held = as_held(sent, utf8)
     if held in utf8 or held.isascii() or not has_stray(utf8):
         return held
-    letters = {ord(bytes([n]).decode(WESTERN, "replace")): chr(_STRAY + n) for n in range(0x80, 256)}
+    letters = {
+        ord(bytes([n]).decode(WESTERN, "replace")): chr(_STRAY + n) for n in range(0x80, 256)
+    }
     western = held.decode().translate(letters).encode()
     return western if western in utf8 else held
 
@@ -225,9 +230,7 @@ def encoded(text: str, name: str) -> bytes:
         ) from None
 
 
-def decode(
-    raw: bytes, name: str, encoding: str | None = None, assumed: Assumed = str
-) -> Decoded:
+def decode(raw: bytes, name: str, encoding: str | None = None, assumed: Assumed = str) -> Decoded:
     """Decode by the evidence that there is, in this order: a byte-order mark; what a caller asks
     for by `encoding`; what the text declares, unless it is plainly UTF-8; strict UTF-8; UTF-8 with
     a few other bytes; what is `assumed` for the file; a guess.
@@ -401,10 +404,22 @@ def looks_binary(data: bytes) -> bool:
     if b"\0" not in data:
         return False
     text = data.replace(b"\0", b"")
-    runs = len(re.findall(rb"\0+", data))
-    if runs * _TEXT_PER_NUL > len(text) or len(text) != len(text.translate(None, _CONTROLS)):
+    runs = len(
+        re.findall(rb"\0+", data.strip(b"\0"))
+    )  # a log that was cut begins or ends with them
+    if (
+        not text
+        or runs * _TEXT_PER_NUL > len(text)
+        or len(text) != len(text.translate(None, _CONTROLS))
+    ):
         return True
     return not (is_utf8(text) or _fits(telling(text)[:TELLING], "utf-8"))
+
+
+def check_head(head: bytes, name: str, size: int) -> None:
+    """Raise `BinaryFile` for a file that begins as no text does."""
+    if not mark_of(head) and looks_binary(head):
+        raise binary(name, size)
 
 
 def binary(name: str, size: int) -> BinaryFile:
@@ -420,6 +435,29 @@ def clip(text: str, limit: int, beyond: int = 0) -> str:
     """At most `limit` characters, saying how many are hidden; `beyond` is not even in `text`."""
     more = len(text) - limit + beyond
     return text if more <= 0 else f"{text[:limit]}… [{more:,} more characters]"
+
+
+def excerpt(text: str, at: int, before: int = 0, total: int = 0) -> str:
+    """The `AROUND` characters around character `at` of a line, and its column, from 1.
+
+    before: characters of the line before `text`. total: of the whole line, if that is more.
+    """
+    at = min(at, max(total, before + len(text)) - 1)
+    start = max(0, at - before - AROUND // 2)
+    part = text[start : start + AROUND]
+    more = (before + start > 0, before + start + len(part) < max(total, before + len(text)))
+    return f"[column {at + 1:,}] {'…' * more[0]}{part}{'…' * more[1]}"
+
+
+def changed_part(old: str, new: str) -> tuple[str, str]:
+    """Two lines, a long one as what is around the first character that differs."""
+    same, end = 0, min(len(old), len(new))
+    while same < end:
+        middle = (same + end + 1) // 2
+        same, end = (middle, end) if old[same:middle] == new[same:middle] else (same, middle - 1)
+    shown = (excerpt(line, same) if len(line) > MAX_LINE_CHARS else line for line in (old, new))
+    before, after = shown
+    return before, after
 
 
 def first_lines(text: str, most: int, widest: int, rest: str) -> str:

@@ -8,6 +8,7 @@ from itertools import chain
 
 from fsagent_tools.errors import InvalidRegex, TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
+from fsagent_tools.policy import MAX_WHOLE
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine
@@ -44,6 +45,8 @@ def all_hits(
     hits = first_hits(search, accepts, wanted)
     if search.program is None or search.where.kind == "spool" or hits.late:
         return hits
+    if isinstance(opened, Directory) and not hits.lines:
+        hits.binary.update(_binary(search, accepts))
     query = replace(search.query, type="", include="")  # what is read has passed them
     plain = query.pattern.isascii()  # ripgrep's answer is whole, but for how it is shown
     try:
@@ -63,6 +66,7 @@ def all_hits(
         return hits
     if more.late and plain:
         return hits
+    hits.binary -= {line.path for line in more.lines}
     paths = {line.path for line in more.lines}  # of others, in two encodings say, ripgrep's stay
     hits.lines = [line for line in hits.lines if line.path not in paths]
     hits.add(more)
@@ -82,13 +86,13 @@ def _texts(
         if not looks_binary(data) and (b"\0" in data or not is_utf8(data)):
             yield "", data
         return
-    odd = {line.path for line in hits.lines if not _is_utf8(line)}
+    odd = {line.path for line in hits.lines if not _is_utf8(line)} | hits.binary
     if not search.query.pattern.isascii():
         odd.update(_encoded(search, accepts))
     left = _MAX_SUM
     for path in sorted(odd, key=order):
-        for _, content in content_of(opened, path, min(left, _MAX_SIZE)):
-            if content is not None:
+        for _, content in content_of(opened, path, min(left, _MAX_SIZE), looks_binary):
+            if content is not None and not (path in hits.binary and looks_binary(content)):
                 left -= len(content)
                 yield path, content
 
@@ -108,6 +112,15 @@ def _is_utf8(line: OutputLine) -> bool:
     except UnicodeDecodeError as error:
         return bool(line.more) and error.start > len(line.text) - 4
     return True
+
+
+def _binary(search: Search, accepts: Callable[[str], bool]) -> set[str]:
+    """Files with NULs that match; some of them are text all the same."""
+    query = replace(
+        search.query, binary=True, max_file_size=search.query.max_file_size or MAX_WHOLE
+    )
+    due = min(search.deadline, time.monotonic() + _SECONDS)
+    return first_hits(replace(search, query=query, deadline=due), accepts, 1).binary
 
 
 def _encoded(search: Search, accepts: Callable[[str], bool]) -> list[str]:

@@ -26,7 +26,7 @@ class Encodings:
         self._rules = [(_glob(pattern), _codec(pattern, name)) for pattern, name in rules.items()]
 
     def of(self, relative: str) -> str:
-        """"" where nobody says."""
+        """ "" where nobody says."""
         for glob, encoding in self._rules:
             if glob.matches(relative):
                 return encoding

@@ -30,7 +30,7 @@ from fsagent_tools.session.texts import (
     taken_away,
     whole_text,
 )
-from fsagent_tools.text import Assumed, newline_of
+from fsagent_tools.text import Assumed, check_head, newline_of
 
 _KEPT = 192 << 20  # bytes of files that one session keeps in memory
 _NEVER = object()
@@ -75,7 +75,9 @@ class Record:
             self.text = text = self.text.verified(name, assumed)
             return text
         stamp = Stamp(version, encoding, assumed)
-        return self._take(whole_text(target.read(), name, stamp, self._as(encoding)), stamp)
+        return self._take(
+            whole_text(target.read(check_head), name, stamp, self._as(encoding)), stamp
+        )
 
     def advance(self, text: Whole, version: Version) -> Whole:
         """The file was just written: it holds `text`, and the model knows. `index` follows it."""

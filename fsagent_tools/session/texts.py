@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 from fsagent_tools.errors import ReadFailed, TooLarge
-from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
 from fsagent_tools.files.port import Version
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
@@ -16,11 +16,11 @@ from fsagent_tools.lines.resplit import resplit
 from fsagent_tools.lines.source import Fetch, Lines, split
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import (
-    SNIFFED,
     TELLING,
     Assumed,
     Decoded,
     binary,
+    check_head,
     decode,
     guess_note,
     is_utf8,
@@ -159,13 +159,21 @@ def open_text(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
     """
     if file.version.size > LOADED and not stamp.encoding:
         return _windowed(file, stamp.assumed)
-    raw, name = file.read(), file.place.told
+    raw, name = whole_bytes(file), file.place.told
     if isinstance(before, Whole | Unverified) and before.raw == raw:
         return before
     head = raw[:SNIFFED]
     if stamp.encoding or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
         return whole_text(raw, name, stamp, None)
     return Unverified.of(raw, str(stamp.version), stamp.assumed)
+
+
+def whole_bytes(file: ReadableFile) -> bytes:
+    """All of a file of text. Raises `BinaryFile` by its first bytes, and `TooLarge`."""
+    if file.version.size > SNIFFED:
+        check_head(file.pread(SNIFFED, 0), file.place.told, file.version.size)
+    file.check_whole()
+    return file.read()
 
 
 def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
