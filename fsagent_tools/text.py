@@ -54,7 +54,7 @@ EAST_ASIAN = (  # lead bytes of the common characters, punctuation and full-widt
 
 
 # A byte that its encoding does not know, or a NUL, stands in a text as the private character so far
-# above it: the text is valid UTF-8, is written back byte for byte, and shows the byte as `\\xe9`.
+# above it: the text is valid UTF-8, is written back byte for byte, and shows the byte as `\xe9`.
 _STRAY = 0x10FF00
 _STRAY_IN_TEXT = re.compile("[\U0010ff00-\U0010ffff]")
 _STRAY_IN_UTF8 = re.compile(rb"\xf4\x8f[\xbc-\xbf][\x80-\xbf]")
@@ -210,7 +210,7 @@ def _keep(error: UnicodeError) -> tuple[str | bytes, int]:
         return "".join(chr(_STRAY + byte) for byte in bad), error.end
     if isinstance(error, UnicodeEncodeError):
         text = error.object[error.start : error.end]
-        if all(map(_STRAY_IN_TEXT.match, text)):
+        if all(map(_STRAY_IN_TEXT.match, text)):  # else it is no character of the encoding
             return bytes(ord(letter) - _STRAY for letter in text), error.end
     raise error
 
@@ -246,6 +246,8 @@ def decode(raw: bytes, name: str, encoding: str | None = None, assumed: Assumed 
     valid = b"\0" not in raw and is_utf8(raw)
     if valid and (encoding or declared(raw) in ("", "utf-8") or _is_surely_utf8(raw)):
         return Decoded(raw)
+    if encoding and not _fits(telling(raw)[:TELLING], "utf-8"):
+        raise EncodingError(f"{name} is not valid {encoding}.", hint="Leave `encoding` out.")
     if encoding:
         return _with_strays(raw, "utf-8", "given")
     return _with_strays(raw, *likely(raw, raw, assumed))
@@ -392,6 +394,8 @@ def _east_asian(sample: bytes) -> str:
 
 def telling(raw: bytes) -> bytes:
     """The lines outside ASCII."""
+    if raw.isascii():
+        return b""
     return b"".join(line for line in raw.splitlines(keepends=True) if not line.isascii())
 
 

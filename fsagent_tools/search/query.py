@@ -132,7 +132,7 @@ class _Line:
             self.part += self.kept[self.low : self._high]
 
 
-def characters(utf8: bytes) -> int:
+def characters(utf8: bytes | bytearray) -> int:
     return len(utf8.translate(None, CONTINUATION))
 
 
