@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.records import dataclass
+from fsagent_tools.text import shown
 
 OK = "OK"
 LONG = 200  # characters of the longest fact
@@ -191,7 +192,8 @@ class Outcome:
         plain = [getattr(one, "plain", str)() for one in every]
         text, output = (_told(every, texts, advice) for texts in (rendered, plain))
         output = output if any(plain) else ""
-        return cls(text or "(empty)", data=data, blocks=blocks, shape=shape, output=output)
+        text, output = shown(text) or "(empty)", shown(output)
+        return cls(text, data=_shown(data), blocks=blocks, shape=shape, output=output)
 
     def with_note(self, note: str) -> "Outcome":
         """With a line below the text, for the model; itself where there is nothing to say."""
@@ -204,7 +206,10 @@ class Outcome:
     def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
         """`text`: the refusal in the model's words."""
         return cls(
-            f"{ERROR}{text or error}", shape.word(error), _public(error.details), shape=shape
+            shown(f"{ERROR}{text or error}"),
+            shape.word(error),
+            _shown(_public(error.details)),
+            shape=shape,
         )
 
 
@@ -235,6 +240,15 @@ def _data(result: Result) -> dict[str, Any]:
         if isinstance(value, list) and value and isinstance(value[0], Result):
             data[name] = [_data(one) for one in value]
     return data
+
+
+def _shown(value: Any) -> Any:
+    """Data with its texts as they are shown."""
+    if isinstance(value, str):
+        return shown(value)
+    if isinstance(value, Mapping):
+        return {name: _shown(one) for name, one in value.items()}
+    return [*map(_shown, value)] if isinstance(value, list) else value
 
 
 def _facts(data: Mapping[str, Any]) -> dict[str, Any]:

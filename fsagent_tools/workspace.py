@@ -24,6 +24,7 @@ from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import Services, lazy
+from fsagent_tools.session.encodings import Encodings
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
 from fsagent_tools.session.stored_indexes import indexes_of
@@ -62,6 +63,8 @@ class Workspace(Direct, Rewind):
         lint: What a write does about problems it introduces: "off" (default), "report" them,
             "reject" a new syntax error, or "follow": report new errors found by language servers,
             also in other files that were looked at, in the answer or a later one.
+        encodings: Glob of paths -> encoding of the files that do not tell their own: by default as
+            `charset` of .editorconfig has it, else it is guessed, and the answer says so.
         search: The web search service; by default the one that the environment names.
         servers: Language -> its language server: the name of a known one, a whole command, () for
             none, or a `Language`; by default what is installed.
@@ -100,6 +103,7 @@ class Workspace(Direct, Rewind):
         paths: PathForm = "relative",
         durable: bool = False,
         lint: Lint = "off",
+        encodings: Mapping[str, str] | None = None,
         search: "SearchSettings | None" = None,
         servers: "LanguageSettings | None" = None,
         approve: "Approve | None" = None,
@@ -114,7 +118,8 @@ class Workspace(Direct, Rewind):
         check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint, paths=PathForm)
         check_types(given, **dict.fromkeys(("root", "cache_dir"), str | PathLike | None))
         check_types(given, durable=bool, history=bool, approve_direct=bool)
-        check_types(given, servers=Mapping | None, files=Store | None, approve_effects=Iterable)
+        check_types(given, servers=Mapping | None, encodings=Mapping | None)
+        check_types(given, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
         self._shared = shared = shared_state(state, root, cache_dir)
         home = shared if isinstance(shared, str) else ""
@@ -129,7 +134,8 @@ class Workspace(Direct, Rewind):
             check_types({"approve_effects": effect}, approve_effects=Effect)
         self.style = STYLES[line_ids or "tag"]
         private = self.policy.readonly or local is None
-        self.session = Session(indexes_of(self.root, cache_dir, shared, in_memory=private))
+        indexes = indexes_of(self.root, cache_dir, shared, in_memory=private)
+        self.session = Session(indexes, Encodings(self.files, encodings or {}).of)
         past = {"session": self.session, "durable": durable} if history and not private else None
         self.services = Services(
             local, self.policy, lint=lint, search=search, servers=servers, past=past, state=home

@@ -92,7 +92,15 @@ def test_every_byte_but_nul_is_read_and_round_trips():
 
 @pytest.mark.parametrize(
     "raw",
-    [b"a\0b", b"%PDF-1.4", b"\x89PNG\r\n", b"\x7fELF", b"PK\x03\x04", b"x" * 9000 + b"\0"],
+    [
+        b"a\0b",
+        b"%PDF-1.4",
+        b"\x89PNG\r\n",
+        b"\x7fELF",
+        b"PK\x03\x04",
+        b"\0" * 9000,
+        b"some text\1\0\2",
+    ],
 )
 def test_what_is_no_text_is_called_binary(raw):
     with pytest.raises(errors.BinaryFile, match="a is a binary file"):

@@ -16,6 +16,7 @@ from fsagent_tools.problems import SEVERITIES, Problem, count
 from fsagent_tools.process.running import run
 from fsagent_tools.process.shell import ShellRequest
 from fsagent_tools.services import lacks_machine, lazy
+from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import NOTEBOOK, decode, newline_of
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     services, servers = workspace.services, workspace.services.servers
     with workspace.files.open(p.path) as file:
         place, name = file.place, file.place.told
-        utf8 = decode(file.read(), name).utf8
+        utf8 = decode(whole_bytes(file), name).utf8
     text, path = utf8.decode(), Path(place.absolute)
     module = lazy.notebook.module_of(text) if name.lower().endswith(NOTEBOOK) else None
     if module:  # by another name: a server would read a notebook itself, each in its own way

@@ -19,16 +19,16 @@ from fsagent_tools.search.contents import Unseen
 from fsagent_tools.search.dialect import in_any_form
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
-from fsagent_tools.search.query import OutputLine, OutputMode, Query
+from fsagent_tools.search.query import UTF8_MAX, OutputLine, OutputMode, Query
 from fsagent_tools.search.scan import TextSearch, regex_of, searching
 from fsagent_tools.search.start import BYTES_OF_RESULTS, Start, fitting
 from fsagent_tools.search.walk import NOISE_TOO
-from fsagent_tools.text import MAX_LINE_CHARS, clip
+from fsagent_tools.text import MAX_LINE_CHARS, clip, excerpt, some
 
 _MAX_RESULTS = 100
 MAX_CONTEXT = 100
 _TIMEOUT = 30.0
-UTF8_MAX = 4  # bytes of a character
+_NAMED = 3  # binary files of a note
 _PLAIN = re.compile(r"[\w./*\[\]\\-]+", re.ASCII)  # means the same to ripgrep
 _MOST_GLOBS = 50
 
@@ -86,7 +86,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         if isinstance(it.opened, Directory):
             unseen = Unseen(it.search.query, it.opened, it.start, it.glob)
             it.search.meanwhile = unseen.search
-        hits, unread = _hits(it, params)
+        hits, unread = _hits(workspace, it, params)
         found = _result(workspace, params, it.start, hits)
         whole = unread and not isinstance(it.opened, Directory)
         notes = unread if whole else [found.note, *unread]
@@ -105,20 +105,24 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         return replace(found, note=" ".join(filter(None, notes)))
 
 
-def _hits(it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
+def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
     """In texts and, when they are asked for, in documents; and what was not searched."""
 
     def is_text(sub: str) -> bool:
         return it.accepts(sub) and not (params.documents and is_document(it.start.relative(sub)))
 
-    hits = all_hits(it.search, it.opened, is_text, it.search.query.most)
+    def assumed(sub: str) -> str:
+        return workspace.session.assumed(it.start.relative(sub))
+
+    one = not isinstance(it.opened, Directory) and not params.documents
+    if one and (reason := unsearched(it.opened)):
+        return Hits(), [reason]
+    hits = all_hits(it.search, it.opened, is_text, it.search.query.most, assumed)
     if params.documents:
         in_documents, unread = search_documents(it)
         hits.add(in_documents)
         return hits, unread
-    if hits.lines or isinstance(it.opened, Directory) or not (reason := unsearched(it.opened)):
-        return hits, []
-    return hits, [reason]
+    return hits, []
 
 
 def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | None) -> Query:
@@ -187,7 +191,12 @@ def _sizes(
 
 def _content(line: OutputLine, params: GrepParams) -> str:
     text = line.text.decode("utf-8", "replace").removesuffix("\r")
-    return clip(text, params.max_line_chars, line.more)
+    total = len(text) + line.more
+    if line.column < 0 or total <= params.max_line_chars:
+        return clip(text, params.max_line_chars, line.more)
+    if line.part:
+        text = line.part.decode("utf-8", "ignore")
+    return excerpt(text, line.column, line.before if line.part else 0, total)
 
 
 def _line_ids(
@@ -232,6 +241,6 @@ def _note(
     elif not rows and not hits.late:
         notes.append(f"No match in {start.named(params.path)!r}.")
     if hits.binary and not rows:
-        names = ", ".join(display(start.show(path)) for path in sorted(hits.binary)[:3])
-        notes.append(f"Binary, not searched: {names}.")
+        names = [display(start.show(path)) for path in sorted(hits.binary)]
+        notes.append(f"Binary, not searched: {some(names, _NAMED)}.")
     return " ".join(notes)

@@ -1,8 +1,9 @@
 """Read a window of a file: text with its line IDs, documents, pictures, notebooks."""
 
-import shlex
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -28,14 +29,15 @@ from fsagent_tools.answers.window import (
     mark_bytes,
     marked,
     numbered,
+    part_of_line,
     whole,
     window,
     window_start,
 )
-from fsagent_tools.errors import BinaryFile, InvalidArguments, ReadFailed, TooLarge
+from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, ReadFailed, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.source import Window, text_of
+from fsagent_tools.lines.source import Window
 from fsagent_tools.params.arguments import number_as_text
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
@@ -43,6 +45,7 @@ from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 if TYPE_CHECKING:
     from fsagent_tools.answers.matches import Matches
 
+_PLACE = re.compile(r"(.+):([1-9]\d{0,8}):([1-9]\d{0,11})", re.DOTALL)
 _LIMIT = 2000  # lines
 _MAX_BYTES = 51_200  # of text in one answer
 MOST_PICTURES = 5  # in one answer
@@ -68,6 +71,9 @@ class ReadParams(Params):
     pages: str | None = Field(None, description="Pages of a PDF, e.g. 1-5.")
     end_line: int | None = Field(
         None, ge=1, description="Last line, inclusive; default: the last one."
+    )
+    column: int | None = Field(
+        None, ge=1, description="Of one long line: first character, from 1. Or path:LINE:COLUMN."
     )
     encoding: str | None = Field(None, description="Text encoding; default: detected.")
     max_line_chars: int = Field(
@@ -113,9 +119,9 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
     )
 
 
-def _one(workspace: Workspace, p: ReadParams) -> Read:
-    workspace = workspace.readable(p.path)
-    with workspace.files.open(p.path) as file:
+def _one(workspace: Workspace, asked: ReadParams) -> Read:
+    workspace = workspace.readable(asked.path)
+    with _opened(workspace, asked) as (file, p):
         if p.pattern is not None:
             return _matching(workspace, p, file)
         if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
@@ -123,7 +129,8 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
             return cells
         try:
             with workspace.session.reading(file, workspace.style, p.encoding) as document:
-                return _lines(document, p, file)
+                show = _lines if p.column is None else _part_of_line
+                return show(document, p, file)
         except BinaryFile as refusal:
             head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
@@ -132,6 +139,44 @@ def _one(workspace: Workspace, p: ReadParams) -> Read:
             if (other := listing(head, name)) and (listed := _listed(p, file, other)):
                 return listed
             raise explained(refusal, head, name) from None
+
+
+@contextmanager
+def _opened(workspace: Workspace, p: ReadParams) -> Iterator[tuple[ReadableFile, ReadParams]]:
+    """The file, or the one that `path:LINE:COLUMN` names."""
+    place = _PLACE.fullmatch(p.path)
+    try:
+        opened = workspace.files.open(p.path)
+    except Missing:
+        if not place:
+            raise
+        path, line, column = place.groups()
+        opened = workspace.files.open(path)
+        p = p.changed(path=path, offset=int(line), column=int(column))
+    with opened as file:
+        yield file, p
+
+
+def _part_of_line(document: Document, p: ReadParams, file: ReadableFile) -> Read:
+    """As much of one line, from a column on, as an answer holds."""
+    lines, total, first = document.lines, document.lines.count, p.column or 1
+    line = window_start(p.offset, total, document.name)
+    text, whole = part_of_line(lines, line, first - 1, p.max_bytes)
+    if first > max(1, whole):
+        raise InvalidArguments(
+            f"`column`={first} is past the end; line {p.offset} has {whole:,} characters."
+        )
+    about = _about(p, file, (line + 1, total))
+    last = first - 1 + len(text)
+    about["truncated"] = last < whole
+    about["note"] = f"(line {p.offset}, columns {first:,}-{last:,} of {whole:,})"
+    if last < whole:
+        about["note"] = f"{about['note'][:-1]}; {_next_part(file, p.offset, last)})"
+    return Read(text, 1, total, **about)
+
+
+def _next_part(file: ReadableFile, line: int, shown: int) -> str:
+    return f"continue with `path`={file.place.told}:{line}:{shown + 1}"
 
 
 def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
@@ -153,7 +198,8 @@ def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     if found.clips(widest):
         about["truncated"] = True
         if count == 1 and found.clips(p.max_bytes):
-            about["note"] = _rest_of_line(found, widest, p.max_bytes, file)
+            about["note"] = f"({_next_part(file, start + 1, widest)})"
+    about["note"] = " ".join(filter(None, (about["note"], document.note())))
     if p.whole and about["truncated"]:
         return Read(whole(document, start, stop), count, total, **about, _text=text)
     return Read(text, count, total, **about)
@@ -188,14 +234,6 @@ def _about(
         "mtime": file.version.mtime_ns / 1e9,
         "note": _note(p.offset, last, total) if last < total else "",
     }
-
-
-def _rest_of_line(found: Window, shown: int, most: int, file: ReadableFile) -> str:
-    """How to see what follows the first `shown` characters of a line that no window holds."""
-    (line,) = text_of(found.lines)
-    after = len(line[:shown].encode()) + 1
-    inner = f"sed -n {found.start + 1}p {shlex.quote(file.place.told)} | tail -c +{after}"
-    return f"With `bash`: {inner} | head -c {most}"
 
 
 def _note(first: int, last: int, total: int) -> str:

@@ -8,7 +8,7 @@ from fsagent_tools.answers.formats import HEAD, format_of
 from fsagent_tools.answers.media import DOCUMENTS, MAX_BINARY, document_text, reader
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.files.guarded_file import Directory, ReadableFile
+from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.scan import TextSearch
@@ -24,7 +24,7 @@ def is_document(path: str) -> bool:
 
 def unsearched(file: ReadableFile) -> str:
     """What to say of a file that was named and is no text, "" for text."""
-    head = file.pread(HEAD, 0)
+    head = file.pread(max(HEAD, SNIFFED), 0)
     if mark_of(head) or not looks_binary(head):
         return ""
     name = file.place.told

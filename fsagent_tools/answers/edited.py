@@ -1,5 +1,6 @@
 """How a finished edit is told: diff, numbered preview, fresh IDs."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,10 +11,11 @@ from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit, Written
-from fsagent_tools.text import MAX_LINE_CHARS, clip, first_lines
+from fsagent_tools.text import MAX_LINE_CHARS, changed_part, clip, first_lines
 
 _ENDS = 5  # lines of a longer text
 _LINES = 60  # of one changed place in a preview
+_LINE_FOR_LINE = re.compile(r"^((?:-(?!-- ).*\n)+)((?:\+(?!\+\+ ).*(?:\n|\Z))+)", re.MULTILINE)
 DIFF = 400  # lines of a diff that the model sees; the host gets all
 
 EditMarks = Literal["ids", "none"]
@@ -126,7 +128,19 @@ def of_sent(diff: str) -> str:
 
 def clipped(diff: str) -> str:
     """As much of a diff as a model is shown."""
+    if len(diff) > MAX_LINE_CHARS:
+        diff = _LINE_FOR_LINE.sub(_with_parts, diff)
     return first_lines(diff, DIFF, MAX_LINE_CHARS + len("+"), " of the diff not shown")
+
+
+def _with_parts(match: re.Match[str]) -> str:
+    """Lines in the place of as many others, of long ones what is around the change."""
+    old, new = (match[n].rstrip("\n").split("\n") for n in (1, 2))
+    if len(old) != len(new) or len(match[0]) <= MAX_LINE_CHARS:
+        return match[0]
+    both = [changed_part(one[1:], other[1:]) for one, other in zip(old, new, strict=True)]
+    rows = [f"-{one}" for one, _ in both] + [f"+{other}" for _, other in both]
+    return "\n".join(rows) + "\n" * match[2].endswith("\n")
 
 
 def _preview(document: Document, written: Written) -> str:

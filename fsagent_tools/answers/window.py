@@ -1,6 +1,7 @@
 """What a read answers: the lines that fit into it, and what stands before each of them."""
 
-from collections.abc import Sequence
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from fsagent_tools.errors import InvalidArguments, TooLarge
@@ -13,6 +14,7 @@ from fsagent_tools.text import MAX_LINE_CHARS, clip
 
 _NUMBER = 6  # columns of a line number
 _LONGEST = 16 << 20  # bytes of a line that is still shown
+_BLOCK = 1 << 20  # bytes of a longer one that are looked at at a time
 _WHOLE = 64 << 20  # bytes of lines that a host gets at once
 
 Marks = Literal["ids", "numbers", "none"]
@@ -93,13 +95,41 @@ def window(document: Document, start: int, stop: int, bounds: Bounds) -> Window:
         if size > _LONGEST:
             raise TooLarge(
                 f"Line {end + 1} of {document.name} has {size:,} bytes, more than {_LONGEST:,}.",
-                hint="Use `grep` to find the part you need.",
+                hint=f"Read a part of it: `path`={document.name}:{end + 1}:1, from column 1 on. "
+                "`grep` tells the columns of what you need.",
             )
         room -= _taken(lines.window(end, end + 1), bounds)
         if end > start and room < 0:
             break
         found, room = _fit(lines, end + 1, stop, room, bounds)
     return whole if end == whole.stop else lines.window(start, end)
+
+
+def part_of_line(lines: Lines, line: int, before: int, most: int) -> tuple[str, int]:
+    """The text of a line behind its first `before` characters, at most `most` bytes of it, and how
+    many characters the line has. A long line is not held as a whole.
+    """
+    parts, room, count = list[str](), most, 0
+    for text in _pieces(lines, line):
+        wanted = text[max(0, before - count) :]
+        part = wanted.encode()[:room].decode(errors="ignore")
+        room = room - len(part.encode()) if part == wanted else 0
+        parts.append(part)
+        count += len(text)
+    return "".join(parts), count
+
+
+def _pieces(lines: Lines, line: int) -> Iterator[str]:
+    start, stop = lines.offset(line), lines.offset(line + 1)
+    if stop - start <= _LONGEST:
+        yield from text_of(lines.between(line, line + 1))
+        return
+    for ending in (lines.newline, b"\r"):
+        stop -= lines.fetch(stop - 1, stop) == ending
+    decoder = getincrementaldecoder("utf-8")("replace")
+    for at in range(start, stop, _BLOCK):
+        end = min(stop, at + _BLOCK)
+        yield decoder.decode(lines.fetch(at, end), end == stop)
 
 
 def _fit(lines: Lines, start: int, stop: int, room: int, b: Bounds) -> tuple[Window, int]:

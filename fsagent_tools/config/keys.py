@@ -25,6 +25,7 @@ _SESSION: Mapping[str, Any] = {
     "history": bool,
     "state": str,
     "lint": Lint,
+    "encodings": dict[str, str],
     "servers": dict[str, list[str]],
 }
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from fsagent_tools.gate import Gated
 from fsagent_tools.gate.methods import verb
 from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.services import lazy, not_local
-from fsagent_tools.text import decode, encoded
+from fsagent_tools.text import decode, encoded, shown
 
 if TYPE_CHECKING:
     from fsagent_tools.edits.quotes import Occurrences
@@ -114,8 +115,9 @@ class Direct(Gated):
             EncodingError: If `encoding` does not fit.
         """
         found = self.read_bytes(path)
-        text = decode(found.data, found.path, encoding)
-        return FileText(found.path, text.utf8.decode(), text.encoding, found.mtime_ns)
+        assumed = partial(self.session.assumed, self.files.place(path).relative)
+        text = decode(found.data, found.path, encoding, assumed)
+        return FileText(found.path, shown(text.utf8.decode()), text.encoding, found.mtime_ns)
 
     @verb("write", Effect.WRITE)
     def write_bytes(

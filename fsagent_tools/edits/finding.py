@@ -20,6 +20,7 @@ from fsagent_tools.edits.quotes import (
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
+from fsagent_tools.text import quoted
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def find(
     Raises `InvalidArguments` for an `old` that is equal to `new` or empty while the text is not, or
     if nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`, `MultipleMatches`.
     """
-    wanted, put = _encoded("old_string", old), _encoded("new_string", new)
+    wanted, put = quoted(_encoded("old_string", old), text), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
     source = Haystack(text, evidence)
     strategy, place = locate_quote(source, (wanted, put), occurrences, evidence)

@@ -3,7 +3,7 @@ words for what is not.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Self
 from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import refusals
-from fsagent_tools.files.guarded_file import ENDLESS, Directory, ReadableFile
+from fsagent_tools.files.guarded_file import ENDLESS, SNIFFED, Directory, ReadableFile
 from fsagent_tools.files.nearby import not_there
 from fsagent_tools.files.port import (
     COMPARED,
@@ -47,12 +47,20 @@ class LockedFile:
         if self.version:
             policy.check_size(self.place.told, self.version.size)
 
-    def read(self) -> bytes:
-        """The whole content under the lock. Raises `Missing`, `ReadFailed`, `TooLarge`."""
+    def read(self, check: Callable[[bytes, str, int], None] | None = None) -> bytes:
+        """The whole content under the lock. Raises `Missing`, `ReadFailed`, `TooLarge`.
+
+        check: may refuse the file by its first bytes, name and size, before all are read.
+        """
+        told = self.place.told
         try:
             with closing(self._found.open()) as content:
-                self._policy.check_size(self.place.told, content.version.size)
-                self._seen = content.pread(content.version.size or ENDLESS, 0)
+                size = content.version.size
+                self._policy.check_size(told, size)
+                if check and size > SNIFFED:
+                    check(content.pread(SNIFFED, 0), told, size)
+                self._policy.check_whole(told, size)
+                self._seen = content.pread(size or ENDLESS, 0)
         except FileNotFoundError:
             name = refusals.shown(self.place.told)
             raise errors.Missing(f"{name} does not exist yet.") from None

@@ -9,6 +9,7 @@ from fsagent_tools.files import refusals
 from fsagent_tools.files.port import FileContent, Folder, Listed, Place, Version
 from fsagent_tools.policy import Policy
 
+SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 ENDLESS = 1 << 62  # bytes: what has no size to go by is read to its end
 
 
@@ -67,6 +68,10 @@ class ReadableFile(WithBlock):
         if not limited:
             self._policy.check_size(self.place.told, len(found))
         return found
+
+    def check_whole(self) -> None:
+        """Raise `TooLarge` unless it may be read as a whole."""
+        self._policy.check_whole(self.place.told, self.version.size)
 
     def pread(self, size: int, offset: int) -> bytes:
         """At most `size` bytes from `offset`; fewer only at the end of the file."""

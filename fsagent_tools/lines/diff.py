@@ -7,7 +7,7 @@ from fsagent_tools.lines.document import NEARBY, Document
 from fsagent_tools.lines.source import Lines, split, text_of
 from fsagent_tools.lines.splice import Hunk, grouped, refine
 from fsagent_tools.names import display
-from fsagent_tools.text import MAX_LINE_CHARS, clip, newline_of
+from fsagent_tools.text import MAX_LINE_CHARS, changed_part, clip, newline_of
 
 NO_NEWLINE = "\\ No newline at end of file"
 _CONTEXT = 1  # unchanged lines beside changes that are one place if these touch
@@ -115,11 +115,22 @@ def _with_ids(document: Document, old: Lines, group: Sequence[Hunk], shift: int)
         stop = start + len(hunk.new)
         if hunk.growth < 0:
             rows += _removed(old, hunk)
-        rows += _now(document, start, stop, moved=hunk.origin is not None)
+        if not hunk.growth and any(len(line) > MAX_LINE_CHARS for line in hunk.new):
+            rows += _parts(document, old, hunk, start)
+        else:
+            rows += _now(document, start, stop, moved=hunk.origin is not None)
         if (len(hunk.new) != 1 or hunk.growth) and not (below and below.start == hunk.stop):
             rows.append(_next(document, start, stop))
         shift += hunk.growth
     return rows
+
+
+def _parts(document: Document, old: Lines, hunk: Hunk, start: int) -> list[str]:
+    """New lines in the place of old ones, of long ones what is around the change."""
+    pairs = zip(text_of(old.between(hunk.start, hunk.stop)), text_of(hunk.new), strict=True)
+    texts = "\n".join(changed_part(*pair)[1] for pair in pairs).encode()
+    ids = document.show(document.lines.window(start, start + len(hunk.new)))
+    return [f"+{line}" for line in document.style.lines(ids, texts).split("\n")]
 
 
 def _removed(old: Lines, hunk: Hunk) -> list[str]:

@@ -1,6 +1,6 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from hashlib import sha256
 from itertools import accumulate, pairwise
@@ -80,6 +80,7 @@ class Document:
     index: LineIndex
     seen: Seen = field(default_factory=Seen)
     style: Style = STYLES["tag"]
+    note: Callable[[], str] = str  # what a reader has to know of how its bytes were read
 
     def show(self, window: Window) -> str:
         """IDs, in one string, for lines that the model is about to see."""

@@ -32,6 +32,7 @@ from fsagent_tools.runtime.state import STATE, is_own_state, own_state
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
 HOSTS = ("allow_hosts", "deny_hosts")
+MAX_WHOLE = 100_000_000  # bytes of a file that is read as a whole, where there is no limit
 UNREAD_BYTES = 500  # of a file that may be edited unread; compact-filesystem.md
 
 
@@ -61,7 +62,8 @@ class Policy:
         denied_paths: Globs that the path of an opened object must not match; they win over
             `allowed_paths`. As in a .gitignore, `.env*` and `secrets/` match at any depth,
             `secrets/**` and `/secrets` at the root only. `[id]` is also the name `[id]`.
-        max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written.
+        max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written. By
+            default any size is, but what needs a whole text at once takes 100 MB.
         process: How commands run. With namespaces they obey `denied_paths` and `write_denied` for
             whatever exists; a readonly policy makes them read-only.
         allow_hosts: Hosts (`host` or `host:port`, exactly) that may be reached although they are
@@ -262,6 +264,14 @@ class Policy:
         object.__setattr__(policy, "_written", [*self._written, list(given)])
         vars(policy).pop("_rules", None)
         return policy
+
+    def check_whole(self, told: str, size: int) -> None:
+        """Raise when a file of `size` bytes is not to be read as a whole."""
+        if self.max_file_size is None and size > MAX_WHOLE:
+            raise TooLarge(
+                f"{told} has {size:,} bytes; this reads at most {MAX_WHOLE:,} bytes as a whole.",
+                hint="Read a window of it with `read`. Search it with `grep`.",
+            )
 
     def check_size(self, told: str, size: int) -> None:
         """Raise when `size` bytes are more than a file may have here."""

@@ -24,6 +24,7 @@ _CONTROL = re.compile(
 _UNFINISHED = re.compile(
     rb"(\x1b\[)[0-?]*[ -/]*\Z|(\x1b[]PX^_])[^\x07\x1b\n]*(\x1b?)\Z|(\x1b)[ -/]*\Z"
 )
+SHOWN_NUL = rb"\x00"  # messages are kept in databases whose texts cannot hold the byte
 _ERASED = re.compile(rb"[^\n\x08]\x08")
 
 
@@ -36,7 +37,7 @@ class Screen:
 
     def add(self, chunk: bytes) -> bytes:
         """The lines that `chunk` completes."""
-        text = self._line + self._without_controls(self._begun + chunk)
+        text = self._line + self._without_controls(self._begun + chunk).replace(b"\0", SHOWN_NUL)
         if b"\x08" in chunk:
             text = _ERASED.sub(b"", text)
         if b"\r" in text:

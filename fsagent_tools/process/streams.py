@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fsagent_tools.process.output import CHUNK, Output, Screen, share
+from fsagent_tools.process.output import CHUNK, SHOWN_NUL, Output, Screen, share
 
 
 class Spoken(NamedTuple):
@@ -77,7 +77,7 @@ class Streams:
         else:
             del self._read_from[fd]
             os.close(fd)
-        follow = chunk if self._redacted is None else lines
+        follow = chunk.replace(b"\0", SHOWN_NUL) if self._redacted is None else lines
         if self.emit is not None and (text := decoder.decode(follow, not chunk)):
             self.emit(text)
         return not chunk

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from itertools import islice
 
 from fsagent_tools.errors import Missing, NotAFile, TooLarge, ToolError
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.guarded_file import SNIFFED, Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.dialect import TYPES
 from fsagent_tools.search.query import Query
@@ -99,8 +99,13 @@ def _fits(path: str, globs: list[Glob]) -> bool:
     return any(glob.matches(path) for glob in globs)
 
 
-def content_of(top: Directory, path: str, limit: int | None) -> Iterator[tuple[str, bytes | None]]:
-    """The path and what the file holds, None where it cannot be read; nothing if it is gone."""
+def content_of(
+    top: Directory, path: str, limit: int | None, unless: Callable[[bytes], bool] | None = None
+) -> Iterator[tuple[str, bytes | None]]:
+    """The path and what the file holds, None where it cannot be read; nothing if it is gone.
+
+    unless: what a file's first bytes say against reading it.
+    """
     *names, name = path.split("/")
     with ExitStack() as stack:
         directory = top
@@ -110,6 +115,8 @@ def content_of(top: Directory, path: str, limit: int | None) -> Iterator[tuple[s
                     return
                 directory = stack.enter_context(found)
             file = stack.enter_context(directory.open(name))
+            if unless and unless(file.pread(SNIFFED, 0)):
+                return
             if limit is None or file.version.size <= limit:
                 yield path, file.read()
         except (Missing, NotAFile, TooLarge):

@@ -3,17 +3,19 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 
-from fsagent_tools.errors import InvalidRegex, TimedOut
+from fsagent_tools.errors import InvalidRegex, TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
+from fsagent_tools.policy import MAX_WHOLE
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.query import OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.walk import order
 from fsagent_tools.search.where import Where, spool
-from fsagent_tools.text import is_utf8
+from fsagent_tools.text import Assumed, decode, is_utf8, looks_binary
 
 _MOST = 500  # files, in a search for what is not in ASCII
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
@@ -31,9 +33,11 @@ def all_hits(
     opened: Directory | ReadableFile,
     accepts: Callable[[str], bool],
     wanted: int,
+    assumed: Callable[[str], str] = lambda _: "",
 ) -> Hits:
     """The first `wanted` matches by path, as `first_hits` finds them, in every text.
 
+    assumed: the encoding that a host or a project has for a file, by its path beneath the start.
     ripgrep knows UTF-8 and marked UTF-16. Files of hits that are neither, a single file, and where
     the pattern has characters that other encodings spell otherwise all such files, are decoded and
     searched by our own engine, as far as that knows the pattern's syntax.
@@ -41,13 +45,16 @@ def all_hits(
     hits = first_hits(search, accepts, wanted)
     if search.program is None or search.where.kind == "spool" or hits.late:
         return hits
+    if isinstance(opened, Directory) and not hits.lines:
+        hits.binary.update(_binary(search, accepts))
     query = replace(search.query, type="", include=())  # what is read has passed them
     plain = query.pattern.isascii()  # ripgrep's answer is whole, but for how it is shown
     try:
         texts = _texts(search, opened, accepts, hits)
         if (first := next(texts, None)) is None:  # most often, so no file is made
             return hits
-        with spool(chain([first], texts)) as file:
+        every = chain([first], texts)
+        with spool((path, _as_utf8(data, partial(assumed, path))) for path, data in every) as file:
             where = Where(file.fileno(), opened.place.absolute, "spool")
             due = min(search.deadline, time.monotonic() + _SECONDS) if plain else search.deadline
             again = replace(search, query=query, where=where, deadline=due)
@@ -59,6 +66,7 @@ def all_hits(
         return hits
     if more.late and plain:
         return hits
+    hits.binary -= {line.path for line in more.lines}
     paths = {line.path for line in more.lines}  # of others, in two encodings say, ripgrep's stay
     hits.lines = [line for line in hits.lines if line.path not in paths]
     hits.add(more)
@@ -75,18 +83,26 @@ def _texts(
     if not isinstance(opened, Directory):
         small = opened.version.size <= _MAX_SIZE
         data = opened.pread(_MAX_SIZE, 0) if small else b"\0"
-        if b"\0" not in data and not is_utf8(data):
+        if not looks_binary(data) and (b"\0" in data or not is_utf8(data)):
             yield "", data
         return
-    odd = {line.path for line in hits.lines if not _is_utf8(line)}
+    odd = {line.path for line in hits.lines if not _is_utf8(line)} | hits.binary
     if not search.query.pattern.isascii():
         odd.update(_encoded(search, accepts))
     left = _MAX_SUM
     for path in sorted(odd, key=order):
-        for _, content in content_of(opened, path, min(left, _MAX_SIZE)):
-            if content is not None:
+        for _, content in content_of(opened, path, min(left, _MAX_SIZE), looks_binary):
+            if content is not None and not (path in hits.binary and looks_binary(content)):
                 left -= len(content)
                 yield path, content
+
+
+def _as_utf8(data: bytes | None, assumed: Assumed) -> bytes | None:
+    """As `read` shows it; what cannot be decoded is left to the engine."""
+    try:
+        return data and decode(data, "", None, assumed).utf8
+    except ToolError:
+        return data
 
 
 def _is_utf8(line: OutputLine) -> bool:
@@ -96,6 +112,15 @@ def _is_utf8(line: OutputLine) -> bool:
     except UnicodeDecodeError as error:
         return bool(line.more) and error.start > len(line.text) - 4
     return True
+
+
+def _binary(search: Search, accepts: Callable[[str], bool]) -> set[str]:
+    """Files with NULs that match; some of them are text all the same."""
+    query = replace(
+        search.query, binary=True, max_file_size=search.query.max_file_size or MAX_WHOLE
+    )
+    due = min(search.deadline, time.monotonic() + _SECONDS)
+    return first_hits(replace(search, query=query, deadline=due), accepts, 1).binary
 
 
 def _encoded(search: Search, accepts: Callable[[str], bool]) -> list[str]:

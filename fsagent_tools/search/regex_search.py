@@ -17,7 +17,7 @@ from fsagent_tools.search.dialect import TYPES, translate
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import unspool
-from fsagent_tools.text import decode, is_utf8, mark_of
+from fsagent_tools.text import decode, is_utf8, looks_binary, mark_of
 
 _UNMARKED = (b"", "")
 
@@ -54,7 +54,7 @@ def _found(query: Query, kind: str) -> Iterator[tuple[str, bytes | None]]:
 
 def _is_binary(data: bytes) -> bool:
     _, encoding = mark_of(data) or _UNMARKED
-    return b"\0" in data and encoding in ("", "utf-8")
+    return encoding in ("", "utf-8") and b"\0" in data and looks_binary(data)
 
 
 def _decoded(data: bytes) -> str:
@@ -63,7 +63,7 @@ def _decoded(data: bytes) -> str:
     data = data.removeprefix(mark)
     if encoding not in ("", "utf-8"):
         return data.decode(encoding, "replace")
-    if not encoding and not is_utf8(data):
+    if not encoding and (b"\0" in data or not is_utf8(data)):
         with suppress(ToolError):
             return decode(data, "").utf8.decode()
     return data.decode("utf-8", "surrogateescape")
@@ -98,8 +98,8 @@ class RegexSearch:
             lines.pop()
         hits = self._spanning(text) if self.query.multiline else self._single(lines)
         if self.query.invert:
-            matching = {*hits}
-            hits = (n for n in range(len(lines)) if n not in matching)
+            matching = {n for n, _ in hits}
+            hits = ((n, 0) for n in range(len(lines)) if n not in matching)
         if self.query.mode == "count":
             if count := sum(1 for _ in hits):
                 yield b"%b\0%d\n" % (path, count)
@@ -110,18 +110,23 @@ class RegexSearch:
             yield b"%b\0%d\n" % (path, 1)
             return
         around = self.query.context
-        wanted = set(found)
-        shown = {n for hit in found for n in range(hit - around, hit + around + 1)}
+        wanted = dict(found)
+        shown = {n for hit in wanted for n in range(hit - around, hit + around + 1)}
         for n in sorted(n for n in shown if 0 <= n < len(lines)):
             line = lines[n].encode("utf-8", "surrogateescape")
-            yield b"%b\0%d%b%b\n" % (path, n + 1, b":" if n in wanted else b"-", line)
+            mark = b":" if n in wanted else b"-"
+            if n in wanted and self.query.columns:
+                before = lines[n][: wanted[n]].encode("utf-8", "surrogateescape")
+                mark = b":%d:" % (len(before) + 1)
+            yield b"%b\0%d%b%b\n" % (path, n + 1, mark, line)
 
-    def _single(self, lines: list[str]) -> Iterator[int]:
-        search = self.regex.search
-        return (n for n, line in enumerate(lines) if search(line.removesuffix("\r")))
+    def _single(self, lines: list[str]) -> Iterator[tuple[int, int]]:
+        """The index of each line that matches, and where in it the match begins."""
+        found = ((n, self.regex.search(line.removesuffix("\r"))) for n, line in enumerate(lines))
+        return ((n, match.start()) for n, match in found if match)
 
-    def _spanning(self, text: str) -> Iterator[int]:
-        """Indices of all lines that a match touches, each once."""
+    def _spanning(self, text: str) -> Iterator[tuple[int, int]]:
+        """The same for all lines that a match touches, each once."""
         starts = [0, *(m.end() for m in re.finditer("\n", text))]
         last = -1
         for match in self.regex.finditer(text):
@@ -129,5 +134,6 @@ class RegexSearch:
                 return
             first = bisect_right(starts, match.start()) - 1
             end = bisect_right(starts, max(match.start(), match.end() - 1)) - 1
-            yield from range(max(first, last + 1), end + 1)
+            for n in range(max(first, last + 1), end + 1):
+                yield n, max(0, match.start() - starts[n])
             last = max(last, end)

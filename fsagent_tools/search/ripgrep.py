@@ -78,7 +78,9 @@ class Search:
                 if self.meanwhile:
                     todo, self.meanwhile = self.meanwhile, None
                     todo()
-                yield from parse_output(self._output(process), self.keep)
+                yield from parse_output(
+                    self._output(process), self.keep, columns=self.query.columns
+                )
                 self._finish(process, program)
             finally:
                 process.end()
@@ -139,6 +141,8 @@ class Search:
             (query.multiline, "--multiline"),
             (query.dotall, "--multiline-dotall"),
             (query.invert, "--invert-match"),
+            (query.columns, "--column"),
+            (query.binary, "--binary"),
             (query.context and query.mode == "content", f"--context={query.context}"),
             (query.mode != "content", "--count"),
             (query.mode == "files_with_matches", "--max-count=1"),

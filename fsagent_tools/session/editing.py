@@ -3,7 +3,8 @@
 import codecs
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
@@ -19,7 +20,7 @@ from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Reviewer
 from fsagent_tools.session.texts import Whole
-from fsagent_tools.text import Decoded, lookup, newline_of
+from fsagent_tools.text import Decoded, as_held, lookup, newline_of
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Written:
     hunks: tuple[Hunk, ...]
     ends_with_newline: bool
     lint: Findings | None = None
-    broken: str = ""  # where it does not parse any more, if a check was not asked for
+    broken: str = ""  # where it does not parse any more, if a check was not asked for; a guess
 
     def diff(self) -> str:
         ends = self.ends_with_newline
@@ -126,7 +127,7 @@ class Edit:
 
         ends: whether a line ending ends the text then, None if as before.
         """
-        hunks = tuple(hunks)
+        hunks = tuple(map(self._as_held, hunks) if self.text.decoded.stray else hunks)
         if any(b"\0" in line for hunk in hunks for line in hunk.new):
             raise InvalidChange(
                 f"The new text has a NUL character: {self.path} would be no text. {NOTHING}",
@@ -140,15 +141,19 @@ class Edit:
 
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""
-        utf8 = utf8.removeprefix(self.text.decoded.bom and codecs.BOM_UTF8)
+        utf8 = as_held(utf8.removeprefix(self.text.decoded.bom and codecs.BOM_UTF8), self.utf8)
         old, lines = self.text.lines, Lines.of(utf8, newline_of(utf8))
         new = tuple(split(utf8, lines.newline))
         whole = Hunk(0, old.count, new)
         hunks = tuple(refine(whole, old.between(0, old.count))) if old.count and new else (whole,)
         return self._write(utf8, lines, hunks)
 
-    def encoded(self, utf8: bytes) -> bytes:
-        """A text as the file would have it. Raises `EncodingError`."""
+    def _as_held(self, hunk: Hunk) -> Hunk:
+        new = as_held(b"\n".join(hunk.new), self.utf8).split(b"\n")
+        return replace(hunk, new=tuple(new) if hunk.new else ())
+
+    def encoded(self, utf8: bytes) -> tuple[bytes, Decoded]:
+        """A text as the file would have it, and how. Raises `EncodingError`."""
         decoded = self.text.decoded
         if not decoded.exact:
             raise EncodingError(
@@ -156,26 +161,29 @@ class Edit:
                 f"are. {NOTHING}",
                 hint="It can be read, not edited.",
             )
-        return decoded.bom + decoded.encode(utf8)
+        assumed = partial(self.host.session.assumed, self.target.place.relative)
+        new = decoded.of_new(utf8, assumed)
+        return new.bom + new.encode(utf8), new
 
-    def check(self, utf8: bytes) -> tuple[bytes, Findings | None]:
+    def check(self, utf8: bytes) -> tuple[bytes, Decoded, Findings | None]:
         """What would be written, and what a check of it finds. Raises what would keep it out."""
-        raw, place = self.encoded(utf8), self.target.place
+        (raw, new), place = self.encoded(utf8), self.target.place
         self.target.check_writable(len(raw))
-        return raw, self.host.services.review(self.lint, place, self.utf8, utf8)
+        return raw, new, self.host.services.review(self.lint, place, self.utf8, utf8)
 
     def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
-        decoded, old, record = self.text.decoded, self.text, self.record
+        old, record = self.text, self.record
         if self.gated:
             self._check_seen(hunks)
         place = self.target.place
-        raw, report = self.check(utf8)
+        raw, new, report = self.check(utf8)
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         written = self.host.services.written
         broken = written(self.lint, place, self.utf8, utf8) if report is None else ""
+        if new.evidence == "guess" and not all(line.isascii() for h in hunks for line in h.new):
+            broken = "\n".join(filter(None, (broken, _guessed(new.encoding))))
         record.index.follow(hunks)
-        new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
         self.document.join(joints)
         self.host.session.seen.add(place.relative)
@@ -191,6 +199,13 @@ class Edit:
             report,
             broken,
         )
+
+
+def _guessed(encoding: str) -> str:
+    return (
+        f"The file is written as {encoding}, which is a guess. If that is wrong, undo this and "
+        "declare its encoding in the first line."
+    )
 
 
 class Host(Protocol):
@@ -234,7 +249,9 @@ def overwrite(
                 return Edit(host, target, record, text, lint).replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
-    raw = Decoded(b"", lookup(encoding or "utf-8")).encode(utf8)
+    assumed = partial(session.assumed, place.relative)
+    form = Decoded(b"", lookup(encoding)) if encoding else Decoded(b"").of_new(utf8, assumed)
+    raw = form.encode(utf8)
     report = host.services.review(lint, place, None, utf8)
     target.write(raw, expect=before)
     if before is not None:

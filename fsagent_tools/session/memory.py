@@ -3,9 +3,10 @@
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from fsagent_tools.files.guard import LockedFile
@@ -29,7 +30,7 @@ from fsagent_tools.session.texts import (
     taken_away,
     whole_text,
 )
-from fsagent_tools.text import newline_of
+from fsagent_tools.text import Assumed, check_head, newline_of
 
 _KEPT = 192 << 20  # bytes of files that one session keeps in memory
 _NEVER = object()
@@ -56,23 +57,27 @@ class Record:
     stored: object = _NEVER
     lost: set[bytes] = field(default_factory=set)
 
-    def read(self, file: ReadableFile, encoding: str | None) -> Text:
+    def read(self, file: ReadableFile, encoding: str | None, assumed: Assumed) -> Text:
         """The text of the open file. Raises a `ToolError`."""
         if self.text and self._current(file.version, encoding):
             if isinstance(self.text, Windowed):
                 self.text = self.text.through(file)
             return self.text
-        stamp = Stamp(file.version, encoding)
+        stamp = Stamp(file.version, encoding, assumed)
         return self._take(open_text(file, stamp, self._as(encoding)), stamp)
 
-    def read_whole(self, target: LockedFile, version: Version, encoding: str | None) -> Whole:
+    def read_whole(
+        self, target: LockedFile, version: Version, encoding: str | None, assumed: Assumed
+    ) -> Whole:
         """All text of the locked file. Raises a `ToolError`."""
         name = target.place.told
         if isinstance(self.text, Whole | Unverified) and self._current(version, encoding):
-            self.text = text = self.text.verified(name)
+            self.text = text = self.text.verified(name, assumed)
             return text
-        stamp = Stamp(version, encoding)
-        return self._take(whole_text(target.read(), name, stamp, self._as(encoding)), stamp)
+        stamp = Stamp(version, encoding, assumed)
+        return self._take(
+            whole_text(target.read(check_head), name, stamp, self._as(encoding)), stamp
+        )
 
     def advance(self, text: Whole, version: Version) -> Whole:
         """The file was just written: it holds `text`, and the model knows. `index` follows it."""
@@ -81,13 +86,13 @@ class Record:
             self.index = carried(self.index, text, fresh)
             text = fresh
         # As of no moment: until it is read again, others may have written in the same clock tick.
-        self.text, self.stamp = text, Stamp(version, self.stamp.encoding, checked_ns=0)
+        self.text, self.stamp = text, replace(self.stamp, version=version, checked_ns=0)
         self.shown = text.identity
         return text
 
     def document(self, name: str, text: Text, style: Style) -> Document:
         """The file's lines and IDs, for showing or changing them while its lock is held."""
-        return Document(name, text.lines, self.index, self.seen, style)
+        return Document(name, text.lines, self.index, self.seen, style, text.note)
 
     def _current(self, version: Version, encoding: str | None) -> bool:
         """Whether the file surely reads as it did."""
@@ -119,7 +124,9 @@ class Session:
     through the other is one from outside.
     """
 
-    def __init__(self, store: IndexStore) -> None:
+    def __init__(self, store: IndexStore, assumed: Callable[[str], str] = lambda _: "") -> None:
+        """assumed: the encoding that a host or a project has for a file, "" for none."""
+        self.assumed = assumed
         self.id = os.urandom(8).hex()
         self.store = store
         self._files: OrderedDict[tuple[str, bool], Record] = OrderedDict()
@@ -158,7 +165,7 @@ class Session:
         name = file.place.relative
         record = self._record(name, style)
         with record.lock, file.unless_replaced(record.stamp.version) as now:
-            text = record.read(now, encoding)
+            text = record.read(now, encoding, partial(self.assumed, name))
             self._adopt_stored(name, record, text, style)
             first = record.index.empty  # nothing older was shown that could be stale
             yield record.document(file.place.told, text, style)
@@ -177,7 +184,7 @@ class Session:
         name = target.place.relative
         record = self._record(name, style)
         with record.lock:
-            text = record.read_whole(target, version, encoding)
+            text = record.read_whole(target, version, encoding, partial(self.assumed, name))
             self._adopt_stored(name, record, text, style)
             try:
                 yield record, text

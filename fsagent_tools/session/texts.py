@@ -2,14 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
 from fsagent_tools.errors import ReadFailed, TooLarge
-from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
 from fsagent_tools.files.port import Version
 from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
@@ -17,17 +16,20 @@ from fsagent_tools.lines.resplit import resplit
 from fsagent_tools.lines.source import Fetch, Lines, split
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import (
-    SNIFFED,
     TELLING,
+    Assumed,
     Decoded,
     binary,
+    check_head,
     decode,
-    detect,
+    guess_note,
     is_utf8,
+    likely,
     looks_binary,
     mark_of,
     newline_of,
     telling,
+    with_strays,
 )
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
@@ -48,14 +50,19 @@ class Text(Protocol):
     def lines(self) -> Lines: ...
     @property
     def identity(self) -> str: ...
+    def note(self) -> str: ...
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a text was read as: the file's version, the encoding asked for, and when."""
+    """What a text was read as: the file's version, the encoding asked for, and when.
+
+    assumed: the encoding that a host or a project has for the file.
+    """
 
     version: Version | None = None
     encoding: str | None = None
+    assumed: Assumed = str
     checked_ns: int = field(default_factory=time.time_ns)
 
 
@@ -72,8 +79,11 @@ class Whole:
     def of(cls, raw: bytes, decoded: Decoded, version: str) -> "Whole":
         return cls(raw, decoded, Lines.of(decoded.utf8, newline_of(decoded.utf8)), version)
 
-    def verified(self, _name: str) -> "Whole":
+    def verified(self, _name: str, _assumed: Assumed) -> "Whole":
         return self
+
+    def note(self) -> str:
+        return self.decoded.note()
 
     @cached_property
     def identity(self) -> str:
@@ -96,13 +106,14 @@ class Unverified:
     version: str
 
     @classmethod
-    def of(cls, raw: bytes, version: str) -> "Unverified":
+    def of(cls, raw: bytes, version: str, assumed: Assumed) -> "Unverified":
         lines = Lines.of(raw, newline_of(raw))
-        return cls(raw, lines.through(lines.fetch, _Partly(lambda _: raw)), version)
+        partly = _Partly(lambda _: raw, raw[:SNIFFED], assumed)
+        return cls(raw, lines.through(lines.fetch, partly), version)
 
-    def verified(self, name: str) -> Whole:
+    def verified(self, name: str, assumed: Assumed) -> Whole:
         """Raises `BinaryFile`, `EncodingError`."""
-        decoded = decode(self.raw, name)
+        decoded = decode(self.raw, name, None, assumed)
         if decoded.utf8 is not self.raw:
             return Whole.of(self.raw, decoded, self.version)
         return Whole(self.raw, decoded, self.lines.through(self.lines.fetch, None), self.version)
@@ -110,6 +121,9 @@ class Unverified:
     @property
     def identity(self) -> str:
         return f"version:{self.version}"
+
+    def note(self) -> str:
+        return _note_of(self.lines)
 
 
 @dataclass(frozen=True)
@@ -126,12 +140,16 @@ class Windowed:
         fetch = _fetch(file, self.start)
         return replace(self, lines=self.lines.through(fetch, self.lines.to_utf8))
 
+    def note(self) -> str:
+        return _note_of(self.lines)
+
 
 def whole_text(raw: bytes, name: str, stamp: Stamp, before: Text | None) -> Whole:
     """`raw` decoded; `before` if it holds the same. Raises `BinaryFile`, `EncodingError`."""
     if isinstance(before, Whole | Unverified) and before.raw == raw:
-        return before.verified(name)
-    return Whole.of(raw, decode(raw, name, stamp.encoding), str(stamp.version))
+        return before.verified(name, stamp.assumed)
+    decoded = decode(raw, name, stamp.encoding, stamp.assumed)
+    return Whole.of(raw, decoded, str(stamp.version))
 
 
 def open_text(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
@@ -140,14 +158,22 @@ def open_text(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
     Raises `BinaryFile`, `EncodingError`, `TooLarge`, `ReadFailed`.
     """
     if file.version.size > LOADED and not stamp.encoding:
-        return _windowed(file)
-    raw, name = file.read(), file.place.told
+        return _windowed(file, stamp.assumed)
+    raw, name = whole_bytes(file), file.place.told
     if isinstance(before, Whole | Unverified) and before.raw == raw:
         return before
     head = raw[:SNIFFED]
     if stamp.encoding or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
         return whole_text(raw, name, stamp, None)
-    return Unverified.of(raw, str(stamp.version))
+    return Unverified.of(raw, str(stamp.version), stamp.assumed)
+
+
+def whole_bytes(file: ReadableFile) -> bytes:
+    """All of a file of text. Raises `BinaryFile` by its first bytes, and `TooLarge`."""
+    if file.version.size > SNIFFED:
+        check_head(file.pread(SNIFFED, 0), file.place.told, file.version.size)
+    file.check_whole()
+    return file.read()
 
 
 def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
@@ -180,7 +206,7 @@ def taken_away(before: Text | None, text: Text) -> set[bytes]:
     return every[0] - every[1]
 
 
-def _windowed(file: ReadableFile) -> Windowed:
+def _windowed(file: ReadableFile, assumed: Assumed) -> Windowed:
     name, size = file.place.told, file.version.size
     head = file.pread(SNIFFED, 0)
     mark = mark_of(head)
@@ -191,7 +217,7 @@ def _windowed(file: ReadableFile) -> Windowed:
     start = len(mark[0]) if mark else 0
     fetch = _fetch(file, start)
     lines = Lines(fetch, size - start, newline_of(file.pread(CHECKED, 0)))
-    partly = _Partly(_telling, "utf-8" if mark else "")
+    partly = _Partly(_telling, head, assumed, "utf-8" if mark else "")
     return Windowed(lines.through(fetch, partly), start, f"version:{file.version}")
 
 
@@ -212,19 +238,30 @@ class _Partly:
     """Makes UTF-8 of parts of a text nobody decodes; a line reads the same in each of them."""
 
     sample: Callable[[Lines], bytes]  # by which its encoding is told, once
+    head: bytes
+    assumed: Assumed
     encoding: str = ""
+    guessed: bool = False
 
     def __call__(self, lines: Lines, raw: bytes) -> bytes:
-        if is_utf8(raw):
+        if b"\0" not in raw and is_utf8(raw):
             return raw
-        self.encoding = self.encoding or detect(self.sample(lines) or raw)
+        if not self.encoding:
+            self.encoding, evidence = likely(self.head, self.sample(lines) or raw, self.assumed)
+            self.guessed = evidence == "guess"
         return b"".join(map(self._line, raw.splitlines(keepends=True)))
 
     def _line(self, raw: bytes) -> bytes:
-        for encoding in ("utf-8", self.encoding):
-            with suppress(UnicodeError):
-                return raw.decode(encoding).encode()
-        return raw.decode(errors="replace").encode()
+        fits = b"\0" not in raw and is_utf8(raw)
+        return raw if fits else with_strays(raw, self.encoding)
+
+
+def _note_of(lines: Lines) -> str:
+    """What a reader has to know of how parts of a large text were read."""
+    partly = lines.to_utf8
+    if isinstance(partly, _Partly) and partly.guessed:
+        return guess_note(partly.encoding)
+    return ""
 
 
 def _telling(lines: Lines) -> bytes:
