@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 from fsagent_tools import Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import Form, MessageOptions
-from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
+from fsagent_tools_langchain.live import ToolRuntime, ids_of, in_turn, sink
 
 TEXT = "__arg1"  # as LangChain calls the text of a tool that takes nothing else
 
@@ -192,5 +192,6 @@ def _running(tool: Tool, call: Sent) -> Iterator[Tool]:
         tool.within(call.runtime) as here,
         emitting(sink(call.runtime, tool.name)),
         identified(**ids),
+        in_turn(tool.effect_of(call.arguments), call.runtime, call.call_id, ids),
     ):
         yield here
