@@ -36,7 +36,7 @@ def get_tools(
         ConfigInvalid: If an option is wrong; the message names the right ones.
     """
     chosen: dict[str, Any] = {**options}
-    form = Form(chosen.pop("artifact", "facts"), chosen.pop("images", "tool"))
+    form = Form(chosen.pop("artifact", None), chosen.pop("images", "tool"))
     return [adapt(tool, form) for tool in select_tools(workspace, toolset, **chosen)]
 
 
@@ -146,7 +146,7 @@ def _functions(tool: Tool, form: Form) -> dict[str, Any]:
         *given: Any,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
         **more: Any,
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any] | None]:
         call = sent(given, more)
         with _running(tool, call) as here:
             return form.result(tool, here.call(call.arguments), call.call_id)
@@ -155,7 +155,7 @@ def _functions(tool: Tool, form: Form) -> dict[str, Any]:
         *given: Any,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
         **more: Any,
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any] | None]:
         call = sent(given, more)
         with _running(tool, call) as here:
             return form.result(tool, await here.acall(call.arguments), call.call_id)

@@ -72,6 +72,7 @@ class Tool:
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
     once: bool = False  # a change whose call is known is never carried out twice
+    toolset: str = ""  # the name of the one that it is of
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
