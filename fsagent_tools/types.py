@@ -23,7 +23,7 @@ from fsagent_tools.replies import (
 from fsagent_tools.results import Block, Shape
 from fsagent_tools.state.port import StateEntry, StateStore
 from fsagent_tools.tools.entries import Entry
-from fsagent_tools.tools.turns import MessageCalls, calls_of
+from fsagent_tools.tools.turns import calls_of
 
 __all__ = [
     "Block",
@@ -36,7 +36,6 @@ __all__ = [
     "FileWritten",
     "FoundPaths",
     "Lineage",
-    "MessageCalls",
     "Options",
     "PathChange",
     "Position",

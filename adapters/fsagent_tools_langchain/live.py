@@ -69,7 +69,8 @@ def in_turn(
     """The turn of a call among those of its message; outside a graph it has none."""
     state = getattr(runtime, "state", None)
     messages = state.get("messages") if isinstance(state, Mapping) else state
-    messages = getattr(messages, "messages", messages) or ()
+    messages = getattr(messages, "messages", messages)
+    messages = messages if isinstance(messages, list) else []
     said = next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
     order = [str(each["id"]) for each in said.tool_calls] if said else []
     if runtime is None or said is None or call not in order or len(order) == 1:

@@ -23,7 +23,7 @@ Pause = Exception  # by which a framework leaves a call, to run it again from it
 
 @dataclass
 class _Call:
-    """task: what a framework runs again as a whole. started: it has had its turn."""
+    """task: what a framework runs again as a whole. started: it is, or was, carried out."""
 
     effect: Effect
     task: object
@@ -97,8 +97,13 @@ class MessageCalls:
             self._news.notify_all()
         return own
 
-    def await_turn(self, call: str) -> None:
-        """Raise `Conflict` for a change that comes too late, `Cancelled` if the caller gives up."""
+    def await_turn(self, call: str, *, start: bool) -> tuple[Pause, bool] | None:
+        """Wait until earlier calls have ended or paused.
+
+        start: it is then carried out, unless one of them has paused; returns that pause, and
+        whether both are of one task. Raises `Conflict` for a change that comes too late, and
+        `Cancelled` if the caller gives up.
+        """
         with self._news:
             at, own = self._order.index(call), self._calls[call]
             while any(self._is_ahead(one, own) for one in self._order[:at]):
@@ -114,23 +119,18 @@ class MessageCalls:
                     "A later call of the same message has already run, so this one was not run.",
                     hint="Look at the result of that call, then call again if it is still needed.",
                 )
-            own.started = True
+            for one in self._order[:at] if start else ():
+                other = self._calls.get(one)
+                if other and other.pause and _in_order(own, other):
+                    return other.pause, other.task == own.task
+            own.started = start
+        return None
 
     def _is_ahead(self, one: str, own: _Call) -> bool:
         if one in self._expected:
             return time.monotonic() < self._until
         other = self._calls.get(one)
         return other is not None and other.running and _in_order(own, other)
-
-    def paused_before(self, call: str) -> tuple[Pause, bool] | None:
-        """The pause of the first earlier call that has to come before, and if it is of one task."""
-        with self._news:
-            own = self._calls[call]
-            for one in self._order[: self._order.index(call)]:
-                other = self._calls.get(one)
-                if other and other.pause and not other.running and _in_order(own, other):
-                    return other.pause, other.task == own.task
-        return None
 
 
 @dataclass(frozen=True)
@@ -142,13 +142,13 @@ class Turn:
     hold: Callable[[Pause, bool], Pause]
 
     def wait(self) -> None:
-        """Until earlier calls have ended or paused."""
-        self.message.await_turn(self.call)
+        """Before anything is looked at, or asked."""
+        self.message.await_turn(self.call, start=False)
 
     def check(self) -> None:
-        """Leave the call where an earlier one has paused: it is about to be carried out."""
-        if found := self.message.paused_before(self.call):
-            raise HostError(self.hold(*found))
+        """Before it is carried out: leave the call where an earlier one has paused."""
+        if paused := self.message.await_turn(self.call, start=True):
+            raise HostError(self.hold(*paused))
 
 
 _known = Recent(1000)

@@ -325,7 +325,8 @@ async def workflow(root, calls, answer, **options):
     async with asyncio.timeout(PATIENCE):
         async for event in handler.stream_events():
             if isinstance(event, ApprovalRequired):
-                asked[event.request["paths"][0]] = event
+                name = event.request["paths"][0]
+                asked[name if name not in asked else event.fingerprint] = event
                 await answer(handler, asked)
             if isinstance(event, ToolCallResult):
                 results[event.tool_id] = event.tool_output
@@ -354,6 +355,18 @@ async def test_llamaindex_asks_about_all_and_keeps_the_order(first, tmp_path):
     results = await workflow(tmp_path, REMOVALS, answer)
     assert [result.is_error for result in results] == [False, False]
     assert not [*tmp_path.glob("*.py")]
+
+
+async def test_llamaindex_answers_that_come_at_once_keep_the_order(tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+
+    async def answer(handler, asked):
+        handler.ctx.send_event(given([*asked.values()][-1], True))
+
+    calls = [call("write", path="a.py", content=f"a = {n}\n") for n in range(2, 7)]
+    results = await workflow(tmp_path, [call("rm", path="a.py"), *calls], answer)
+    assert not any(result.is_error for result in results)
+    assert (tmp_path / "a.py").read_text() == "a = 6\n"
 
 
 @pytest.mark.parametrize("approved", [True, False])
