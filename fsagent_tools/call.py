@@ -108,7 +108,7 @@ class CallContext:
     place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
     name of the tool that runs, and what its changes are called together. inside: the session of the
     operation that is being carried out; what is a part of it does not pass the gate again.
-    transaction: the one under way.
+    transaction: the one under way. turn: that of the call among those of its message.
     """
 
     cancelled: CancelFlag = field(default_factory=CancelFlag)
@@ -123,6 +123,7 @@ class CallContext:
     step: str = ""
     inside: object = None
     transaction: Transaction | None = None
+    turn: Any = None
 
     def say(self, text: str) -> None:
         """Live output, for a caller that listens."""

@@ -23,6 +23,7 @@ from fsagent_tools.replies import (
 from fsagent_tools.results import Block, Shape
 from fsagent_tools.state.port import StateEntry, StateStore
 from fsagent_tools.tools.entries import Entry
+from fsagent_tools.tools.turns import calls_of
 
 __all__ = [
     "Block",
@@ -53,4 +54,5 @@ __all__ = [
     "ThreadRun",
     "Unrestored",
     "WorkspaceSource",
+    "calls_of",
 ]

@@ -251,7 +251,7 @@ def test_one_call_and_the_command_line_obey_what_is_configured(
 NO_WAYS = {  # public names by which nothing is done in a workspace, and why
     "fsagent_tools": {
         "Workspace": {"called", "close", "from_config", "readable", "rest", "view"},
-        "Tool": {"by_position", "native", "preview", "within"},  # a preview is a dry run of a call
+        "Tool": {"by_position", "effect_of", "native", "preview", "within"},  # preview: a dry run
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
         "EventLog": {"event", "report"},
         "Workspaces": {"close", "end", "lend"},
@@ -277,6 +277,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         **dict.fromkeys(("StateEntry", "StateStore"), "where records are kept"),
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
+        "calls_of": "the order of calls",
     },
     "fsagent_tools.remote": {
         "CancelFlag": {"set", "waking"},

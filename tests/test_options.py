@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+import fsagent_tools_llamaindex
 from fsagent_tools import (
+    TOOLSETS,
     EventLog,
     MemoryFiles,
     Policy,
@@ -15,6 +17,7 @@ from fsagent_tools import (
     toolset,
 )
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools_langchain import get_tools
 
 
 def names(tools):
@@ -170,6 +173,25 @@ def test_a_wrong_choice_is_refused_at_construction(case, tmp_path):
     with pytest.raises(ConfigInvalid) as refused:
         select_tools(tmp_path, **options)
     assert told in str(refused.value)
+
+
+PINNED = [
+    (name, entry.shown_name, field, value)
+    for name, known in TOOLSETS.items()
+    for entry in known.entries
+    for field, value in entry.pin.items()
+]
+
+
+@pytest.mark.parametrize(("name", "tool", "field", "value"), PINNED)
+def test_what_a_toolset_pins_is_refused_and_never_offered(name, tool, field, value, tmp_path):
+    for option in ({"defaults": {tool: {field: value}}}, {"show": {tool: [field]}}):
+        for choose in (select_tools, get_tools, fsagent_tools_llamaindex.get_tools):
+            with pytest.raises(ConfigInvalid, match=f"{field} of {tool!r} cannot be changed"):
+                choose(tmp_path, name, **option)
+    with pytest.raises(ConfigInvalid, match=r"has no parameter 'nope'\. It has: ") as refused:
+        toolset(name).with_defaults({tool: {"nope": 1}})
+    assert field not in str(refused.value).split(": ")[-1].rstrip(".").split(", ")
 
 
 def test_a_policy_beside_a_workspace_is_refused(tmp_path):

@@ -56,7 +56,7 @@ class Choosing:
 
     def _made(self, workspace: WorkspaceSource, _: Any, options: Any) -> list[FsAgentTool]:
         rest = {**options}
-        form = Form(rest.pop("artifact", "facts"), rest.pop("images", "tool"))
+        form = Form(rest.pop("artifact", None), rest.pop("images", "tool"))
         self.dialects = Dialects(workspace, form, rest)
         return [*self.dialects.by_name.values()]
 

@@ -1,14 +1,21 @@
 """What a LangGraph run knows of a call: where its live output goes, and which call it is."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from threading import Lock
 from typing import Any
 
+from langchain_core.messages import AIMessage, ToolMessage
+
+from fsagent_tools import Effect
+from fsagent_tools.types import calls_of
+
 _RUNTIME = "__pregel_runtime"  # LangGraph's name; `get_runtime` is for this very task only
 
 try:
+    from langgraph.errors import GraphBubbleUp, GraphInterrupt
     from langgraph.prebuilt import ToolRuntime as ToolRuntime
 except ImportError:  # langchain-core alone: nothing injects a runtime, nothing streams
 
@@ -51,6 +58,33 @@ def ids_of(runtime: "ToolRuntime[Any, Any] | None", call: str | None) -> dict[st
         "scope": configured.get("checkpoint_ns") or None,
         **{name: str(value) for name, value in who.items() if value is not None},
     }
+
+
+def in_turn(
+    effect: Effect,
+    runtime: "ToolRuntime[Any, Any] | None",
+    call: str | None,
+    ids: Mapping[str, str | None],
+) -> AbstractContextManager[None]:
+    """The turn of a call among those of its message; outside a graph it has none."""
+    state = getattr(runtime, "state", None)
+    messages = state.get("messages") if isinstance(state, Mapping) else state
+    messages = getattr(messages, "messages", messages)
+    messages = messages if isinstance(messages, list) else []
+    said = next((m for m in reversed(messages) if isinstance(m, AIMessage)), None)
+    order = [str(each["id"]) for each in said.tool_calls] if said else []
+    if runtime is None or said is None or call not in order or len(order) == 1:
+        return nullcontext()
+    ours = {tool.name for tool in runtime.tools if hasattr(tool, "core")}
+    answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
+    begin = [str(each["id"]) for each in said.tool_calls if each["name"] in ours]
+    message = calls_of((ids["session"] or ids["run"], said.id, *order), order, {*begin} - answered)
+    return message.turn(call, effect, GraphBubbleUp, _held, ids["scope"])
+
+
+def _held(pause: Exception, is_one_task: bool) -> Exception:
+    """A task pauses with the questions of its calls; one without a question waits for others."""
+    return pause if is_one_task else GraphInterrupt(())
 
 
 def _run_of(runtime: Any) -> str | None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, create_model
 from fsagent_tools import Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import Form, MessageOptions
-from fsagent_tools_langchain.live import ToolRuntime, ids_of, sink
+from fsagent_tools_langchain.live import ToolRuntime, ids_of, in_turn, sink
 
 TEXT = "__arg1"  # as LangChain calls the text of a tool that takes nothing else
 
@@ -36,7 +36,7 @@ def get_tools(
         ConfigInvalid: If an option is wrong; the message names the right ones.
     """
     chosen: dict[str, Any] = {**options}
-    form = Form(chosen.pop("artifact", "facts"), chosen.pop("images", "tool"))
+    form = Form(chosen.pop("artifact", None), chosen.pop("images", "tool"))
     return [adapt(tool, form) for tool in select_tools(workspace, toolset, **chosen)]
 
 
@@ -146,7 +146,7 @@ def _functions(tool: Tool, form: Form) -> dict[str, Any]:
         *given: Any,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
         **more: Any,
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any] | None]:
         call = sent(given, more)
         with _running(tool, call) as here:
             return form.result(tool, here.call(call.arguments), call.call_id)
@@ -155,7 +155,7 @@ def _functions(tool: Tool, form: Form) -> dict[str, Any]:
         *given: Any,
         runtime: ToolRuntime = None,  # type: ignore[assignment] # the one injected form
         **more: Any,
-    ) -> tuple[Any, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any] | None]:
         call = sent(given, more)
         with _running(tool, call) as here:
             return form.result(tool, await here.acall(call.arguments), call.call_id)
@@ -192,5 +192,6 @@ def _running(tool: Tool, call: Sent) -> Iterator[Tool]:
         tool.within(call.runtime) as here,
         emitting(sink(call.runtime, tool.name)),
         identified(**ids),
+        in_turn(tool.effect_of(call.arguments), call.runtime, call.call_id, ids),
     ):
         yield here

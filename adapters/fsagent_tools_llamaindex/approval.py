@@ -1,17 +1,19 @@
 """Approval by LlamaIndex's own events: the step waits until an answer is sent."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_index.core.agent.workflow.workflow_events import ToolCall
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
-from workflows.runtime.types.results import StepWorkerStateContextVar
+from llama_index_instrumentation.dispatcher import active_instrument_tags
+from workflows.runtime.types.results import StepWorkerStateContextVar, WaitingForEvent
 
-from fsagent_tools import Request, Verdict
+from fsagent_tools import Effect, Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.types import calls_of
 
 
 @dataclass
@@ -83,10 +85,29 @@ def call_of(sent: Mapping[str, object]) -> str | None:
     None for calls that are no step of an agent's, for a model's that have the tool's name for an
     ID, or none, and where LlamaIndex does not say what a step is about.
     """
+    event = _step_for(sent)
+    return event.tool_id if event and event.tool_id not in ("", event.tool_name) else None
+
+
+def _step_for(sent: Mapping[str, object]) -> ToolCall | None:
+    """What an agent's step is about that carries out this call."""
     event = getattr(StepWorkerStateContextVar.get(None), "event", None)
-    if not isinstance(event, ToolCall) or event.tool_kwargs != sent:
-        return None
-    return event.tool_id if event.tool_id not in ("", event.tool_name) else None
+    return event if isinstance(event, ToolCall) and event.tool_kwargs == sent else None
+
+
+def in_turn(effect: Effect, sent: Mapping[str, object]) -> AbstractContextManager[None]:
+    """The turn of a call among those of its run, which begin in the order of their message."""
+    run = active_instrument_tags.get().get("llamaindex.run_id")
+    call = _step_for(sent) and (_work_item() or call_of(sent))
+    if not run or not call:
+        return nullcontext()
+
+    def held(pause: Any, _: bool) -> Exception:
+        """It waits for the answer that the earlier call waits for, and asks nothing."""
+        mine = {"waiter_id": f"turn:{call}", "waiter_event": None}
+        return WaitingForEvent(pause.add.model_copy(update=mine))
+
+    return calls_of(run).turn(call, effect, WaitingForEvent, held)
 
 
 def _work_item() -> str:

@@ -12,7 +12,7 @@ from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 from fsagent_tools import Outcome, Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource
-from fsagent_tools_llamaindex.approval import Running, call_of, inside
+from fsagent_tools_llamaindex.approval import Running, call_of, in_turn, inside
 from fsagent_tools_llamaindex.content import Images, output_of
 from fsagent_tools_llamaindex.travel import following
 
@@ -169,7 +169,11 @@ def _answer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
 
 
 async def _aanswer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
-    with _running(tool, sent) as (here, running), emitting(_sink(tool, _step())):
+    with (
+        _running(tool, sent) as (here, running),
+        emitting(_sink(tool, _step())),
+        in_turn(tool.effect_of(sent), sent),
+    ):
         return await here.acall(sent), running.sent
 
 

@@ -237,6 +237,8 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
             hint="Do not try the same again; ask what to do instead.",
         )
     current.get().check()  # who asked may have given up meanwhile
+    if turn := current.get().turn:
+        turn.check()
 
 
 def _begin() -> None:

@@ -212,6 +212,8 @@ def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> An
         current.get().check()
         where.policy.check_action(asked.action, asked.effect, shown=asked.shown)
         event.params = asked.read()
+        if (turn := current.get().turn) and not current.get().dry:
+            turn.wait()
         with changed(tool=asked.shown, step=_step(where, asked), inside=where.session):
             return _approved(where, asked, event, call)
     except ToolError as error:
@@ -242,6 +244,8 @@ def _approved(where: Gated, asked: Operation, event: Any, call: str | None) -> A
         return run_approved(run, request, approve, where.ledger, call)
     if current.get().dry:
         raise Cancelled("This call is not asked about.")
+    if turn := current.get().turn:
+        turn.check()
     if (begin := current.get().begin) and not asked.only_tells(params):
         begin()
     return run()

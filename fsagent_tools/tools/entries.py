@@ -205,10 +205,16 @@ class Entry:
     def _own_names(self, names: Iterable[str]) -> list[str]:
         fields = self.action.params.knobs
         own = [self.rename.get(name, name) for name in names]
+        hint = f"It has: {', '.join(self.spelling(n) for n in fields if n not in self.pin)}."
+        if fixed := [name for name in own if name in self.pin]:
+            raise ConfigInvalid(
+                f"{', '.join(map(self.spelling, fixed))} of {self.shown_name!r} cannot be changed: "
+                "this toolset sets it.",
+                hint=hint,
+            )
         if wrong := [name for name in own if name not in fields]:
-            right = ", ".join(self.spelling(name) for name in fields)
             raise ConfigInvalid(
                 f"The tool {self.shown_name!r} has no parameter {', '.join(map(repr, wrong))}.",
-                hint=f"It has: {right}.",
+                hint=hint,
             )
         return own

@@ -61,6 +61,7 @@ async def called(work: Callable[[], _T], *, waits: bool) -> _T:
         wait=waiting_on_this_loop(),
         ids=outer.ids,
         approve=outer.approve,
+        turn=outer.turn,
     )
     context.run(current.set, call)
     try:

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.call import HostError, approving, changed
+from fsagent_tools.call import HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import ConfigInvalid, InternalError, ToolError
 from fsagent_tools.gate import Operation, approver, passed
@@ -72,6 +72,7 @@ class Tool:
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
     once: bool = False  # a change whose call is known is never carried out twice
+    toolset: str = ""  # the name of the one that it is of
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, {', '.join(self.visible)}, effect={self.effect.value!r})"
@@ -225,6 +226,10 @@ class Tool:
             settle=self._settled,
         )
 
+    def effect_of(self, arguments: Mapping[str, Any] | str) -> Effect:
+        """What this call may do; a tool of several commands may do more."""
+        return self._meant(arguments).effect
+
     def preview(self, arguments: Mapping[str, Any] | str) -> "Request | None":
         """What approval would be asked for this call. Nothing happens.
 
@@ -280,8 +285,8 @@ class Tool:
         tool = self._meant(arguments)
         asked = tool._operation(arguments, hidden)
         slow = tool.entry.action.waits or tool.effect in WAITING
-        waits = slow or approver(self.workspace, asked) is not None
-        return await called(partial(self.call, arguments, **hidden), waits=waits)
+        waits = slow or current.get().turn or approver(self.workspace, asked)
+        return await called(partial(self.call, arguments, **hidden), waits=bool(waits))
 
     def _params(self, sent: _Sent, hidden: _Hidden) -> Params:
         """What the action gets: what a model sent over the defaults, pins and the host over all."""

@@ -78,7 +78,8 @@ class Toolset:
             workspace.policy.check_names(own)
             workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries) if not e.commands}
-        return {e.shown_name: _bound(e, workspace, named, view) for e in self.entries}
+        bound = [_bound(e, workspace, named, view) for e in self.entries]
+        return {tool.name: replace(tool, toolset=self.name) for tool in bound}
 
     def only(self, *names: str) -> "Toolset":
         self._known(names)

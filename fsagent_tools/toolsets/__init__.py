@@ -11,7 +11,6 @@ from fsagent_tools import actions
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.results import Outcome, Shape
-from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.toolset import Toolset
 from fsagent_tools.workspace import Workspace
@@ -86,7 +85,7 @@ def execute(
     name: str,
     params: Mapping[str, Any] | str,
     project_path: str | Path,
-    toolset: str = TOOLSET,
+    toolset: str = "workspace",
 ) -> dict[str, Any]:
     """Run one tool once, without a workspace. Configuration applies as in `Workspace.from_config`.
 
@@ -97,7 +96,8 @@ def execute(
         name: The tool.
         params: What a model would send: a mapping, or the JSON text of one.
         project_path: The root.
-        toolset: The name of the toolset.
+        toolset: The name of the toolset. The default is that of the document this function is
+            from, so lines have `[LID:...]`; `get_tools` has "lines".
 
     Returns:
         The envelope of the toolset, `Outcome.to_dict()`.

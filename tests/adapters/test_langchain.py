@@ -314,6 +314,36 @@ def test_the_documented_keys_are_always_there(toolset, name, sent, keys, shop):
     assert facts in (full, None)
 
 
+DOCUMENTED = [
+    ("workspace", "read", {"file_path": "long.py"}),
+    ("line_ids", "grep", {"pattern": "value_1"}),
+    ("compact", "Read", {"file_path": "long.py"}),
+    ("file_ops", "read_file", {"path": "long.py"}),
+    ("filesystem", "read", {"path": "long.py"}),
+]
+
+
+@pytest.mark.parametrize(("toolset", "name", "sent"), DOCUMENTED)
+def test_an_artifact_has_every_documented_value_in_the_toolsets_of_the_documents(
+    toolset, name, sent, shop
+):
+    (shop / "long.py").write_text(LONG)
+    workspace = Workspace(shop)
+    (tool,) = get_tools(workspace, toolset, only=[name], renamed={name: "mine"})
+    message = tool.invoke({"type": "tool_call", "name": "mine", "id": "1", "args": sent})
+    expected = tool.core.call(sent).to_dict()
+    assert {**message.artifact, "duration": 0} == {**expected, "duration": 0}
+    assert None not in message.artifact.values()
+
+
+@pytest.mark.parametrize("sent", [{"file_path": "README.md"}, {"file_path": "nope.py"}])
+def test_an_artifact_can_be_left_out_for_who_redacts_messages(sent, shop):
+    (tool,) = get_tools(shop, "workspace", only=["read"], artifact="off")
+    message = tool.invoke({"type": "tool_call", "name": "read", "id": "1", "args": sent})
+    assert message.artifact is None
+    assert message.status == ("error" if "nope" in sent["file_path"] else "success")
+
+
 def test_a_picture_is_stored_once_or_not_at_all(shop):
     image = pytest.importorskip("PIL.Image")
     image.effect_noise((300, 300), 90).save(shop / "noise.png")

@@ -1,6 +1,7 @@
 """What the two documents of line IDs promise, call by call, in their own order."""
 
 import hashlib
+import re
 
 import pytest
 
@@ -194,6 +195,7 @@ def test_a_tool_is_called_once_by_its_name_and_the_path_of_the_project(root):
     (root / "a.txt").write_text("hello\n")
     out = execute("read", {"file_path": "a.txt"}, str(root))
     assert (out["success"], out["line_count"]) == (True, 1)
+    assert re.fullmatch(r"\[LID:[0-9a-f]{6}\] hello", out["output"])
     out = execute("read", {"file_path": "../a.txt"}, str(root))
     assert out["success"] is False
     assert "outside" in out["error"]

@@ -41,7 +41,7 @@ def test_ids_are_words_unless_the_workspace_was_told_otherwise(root, tools):
     used = Workspace(root)
     used.edit_text("a.py", "x0 = 0", "x0 = 1")
     assert select_tools(used)[0].workspace.style.name == "words"
-    assert "\tq = 1" in execute("read", {"file_path": "b.py"}, root)["output"]
+    assert "\tq = 1" in execute("read", {"file_path": "b.py"}, root, "lines")["output"]
 
 
 def test_each_toolset_keeps_its_style_and_what_one_has_read_counts_for_another(root):

@@ -1,0 +1,384 @@
+"""The calls of one message: changes happen in the order of the message, the rest side by side."""
+
+import asyncio
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import AgentMiddleware, HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.types import Command
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.agent.workflow.workflow_events import ToolCallResult
+
+import fsagent_tools_langchain.approval
+import fsagent_tools_llamaindex
+import fsagent_tools_llamaindex.approval
+from fsagent_tools import Effect, Workspace
+from fsagent_tools.testing import call
+from fsagent_tools.testing.langchain import ScriptedChatModel
+from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools_langchain import FsAgentMiddleware, get_tools, interrupt_on
+from fsagent_tools_llamaindex.approval import ApprovalGiven, ApprovalRequired
+from tests.conftest import PATIENCE
+
+pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+
+GOAL = {"messages": [("user", "Go.")]}
+THREAD = {"configurable": {"thread_id": "1"}}
+TIMES = 6
+
+
+async def by_agent(way, workspace, calls, toolset):
+    agent = create_agent(ScriptedChatModel([calls, "Done."]), get_tools(workspace, toolset))
+    return await by_graph(way, agent)
+
+
+async def by_graph(way, agent):
+    state = agent.invoke(GOAL) if way == "invoke" else await agent.ainvoke(GOAL)
+    return [(m.status, m.text) for m in state["messages"] if isinstance(m, ToolMessage)]
+
+
+async def by_node(way, workspace, calls, toolset):
+    asked = [
+        {"name": one.name, "args": dict(one.arguments), "id": str(n), "type": "tool_call"}
+        for n, one in enumerate(calls)
+    ]
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda _: {"messages": [AIMessage("", tool_calls=asked)]})
+    graph.add_node("tools", ToolNode(get_tools(workspace, toolset)))
+    graph.add_edge(START, "model").add_edge("model", "tools")
+    return await by_graph(way, graph.compile())
+
+
+async def by_llamaindex(_, workspace, calls, toolset):
+    tools = fsagent_tools_llamaindex.get_tools(workspace, toolset)
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM([calls, "Done."])).run("Go.")
+    results = {}
+    async for event in handler.stream_events():
+        if isinstance(event, ToolCallResult):
+            output = event.tool_output
+            results[event.tool_id] = ("error" if output.is_error else "success", output.content)
+    await handler
+    return [results[name] for name in sorted(results, key=lambda n: (len(n), n))]
+
+
+RUNS = {
+    "agent": (by_agent, "invoke"),
+    "agent, async": (by_agent, "ainvoke"),
+    "node": (by_node, "invoke"),
+    "node, async": (by_node, "ainvoke"),
+    "llamaindex": (by_llamaindex, ""),
+}
+
+
+@pytest.fixture(params=RUNS)
+def run(request, tmp_path):
+    """Has an agent send these calls in one message; returns what each was answered."""
+    (tmp_path / "a.py").write_text("x = 1\n")
+    send, way = RUNS[request.param]
+
+    async def running(*calls, toolset="filesystem"):
+        workspace = Workspace(tmp_path)
+        return await asyncio.wait_for(send(way, workspace, calls, toolset), PATIENCE)
+
+    return running
+
+
+async def test_a_file_that_is_removed_and_written_in_one_message_is_there(run, tmp_path):
+    for _ in range(TIMES):
+        (tmp_path / "a.py").write_text("x = 1\n")
+        answers = await run(call("rm", path="a.py"), call("write", path="a.py", content="y = 2\n"))
+        assert [status for status, _ in answers] == ["success", "success"]
+        assert (tmp_path / "a.py").read_text() == "y = 2\n"
+
+
+async def test_the_last_of_several_writes_of_one_message_stays(run, tmp_path):
+    written = [call("write", path="n.py", content=f"n = {n}\n") for n in range(TIMES)]
+    answers = await run(*written)
+    assert {status for status, _ in answers} == {"success"}
+    assert (tmp_path / "n.py").read_text() == f"n = {TIMES - 1}\n"
+
+
+async def test_a_read_sees_what_was_written_before_it_and_nothing_later(run):
+    for number in range(TIMES):
+        path = f"{number}.py"
+        answers = await run(
+            call("write", path=path, content="first\n"),
+            call("read", path=path),
+            call("edit", path=path, old_string="first", new_string="second"),
+            call("grep", pattern="first|second", path=path),
+        )
+        assert {status for status, _ in answers} == {"success"}
+        assert "first" in answers[1][1]
+        assert "second" in answers[3][1]
+
+
+async def test_a_command_runs_between_the_changes_around_it(run, tmp_path):
+    for _ in range(4):
+        (tmp_path / "a.py").write_text("x = 1\n")
+        await run(
+            call("bash", command="sleep 0.1; cp a.py old"),
+            call("write", file_path="a.py", content="x = 2\n"),
+            call("bash", command="cp a.py new"),
+            toolset="workspace",
+        )
+        assert (tmp_path / "old").read_text() == "x = 1\n"
+        assert (tmp_path / "new").read_text() == "x = 2\n"
+
+
+async def test_commands_of_one_message_run_side_by_side(run):
+    """Each of them waits for all others."""
+    waits = "touch {n}; until [ $(ls ? | wc -w) = 4 ]; do sleep 0.01; done"
+    answers = await run(
+        *(call("bash", command=waits.format(n=n)) for n in range(4)), toolset="workspace"
+    )
+    assert {status for status, _ in answers} == {"success"}
+
+
+class Asked:
+    """A LangGraph agent whose calls are asked about one by one, by `ask`."""
+
+    def __init__(self, way, root, calls, **options):
+        (root / "a.py").write_text("a = 1\n")
+        ask = fsagent_tools_langchain.approval.ask
+        tools = get_tools(Workspace(root, approve=ask, **options), "filesystem")
+        model = ScriptedChatModel([calls, "Done."])
+        self.way, self.agent = way, create_agent(model, tools, checkpointer=InMemorySaver())
+
+    async def send(self, sent):
+        if self.way == "invoke":
+            self.state = await asyncio.to_thread(self.agent.invoke, sent, THREAD)
+        else:
+            self.state = await self.agent.ainvoke(sent, THREAD)
+        return self.questions
+
+    @property
+    def questions(self):
+        return {
+            each.value["diff"].split()[-1]: each for each in self.state.get("__interrupt__", ())
+        }
+
+    async def answer(self, *answers):
+        """answers: pairs of a question and whether it is approved."""
+        said = {
+            each.id: {"approved": yes, "fingerprint": each.value["fingerprint"]}
+            for each, yes in answers
+        }
+        return await self.send(Command(resume=said))
+
+    @property
+    def answers(self):
+        return [m for m in self.state["messages"] if isinstance(m, ToolMessage)]
+
+
+ways = pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+REMOVALS = [call("rm", path="a.py"), call("rm", path="b.py")]
+DELETE = {"approve_effects": {Effect.DELETE}}
+
+
+@ways
+async def test_langgraph_asks_about_the_changes_of_a_message_at_once(way, tmp_path):
+    (tmp_path / "b.py").write_text("b = 1\n")
+    agent = Asked(way, tmp_path, REMOVALS)
+    asked = await agent.send(GOAL)
+    assert {*asked} == {"a.py", "b.py"}
+    assert not await agent.answer((asked["a.py"], True), (asked["b.py"], True))
+    assert [m.status for m in agent.answers] == ["success", "success"]
+    assert not [*tmp_path.glob("*.py")]
+
+
+@ways
+async def test_langgraph_approved_out_of_order_a_change_waits_for_the_earlier_one(way, tmp_path):
+    (tmp_path / "b.py").write_text("b = 1\n")
+    agent = Asked(way, tmp_path, REMOVALS)
+    asked = await agent.send(GOAL)
+    left = await agent.answer((asked["b.py"], True))
+    assert {*left} == {"a.py"}
+    assert (tmp_path / "b.py").exists()
+    assert not await agent.answer((left["a.py"], True))
+    assert [m.status for m in agent.answers] == ["success", "success"]
+    assert not [*tmp_path.glob("*.py")]
+
+
+@ways
+@pytest.mark.parametrize("approved", [True, False])
+async def test_langgraph_what_nobody_is_asked_about_waits_for_the_answer(way, approved, tmp_path):
+    written = call("write", path="a.py", content="a = 2\n")
+    calls = [call("rm", path="a.py"), written, call("read", path="a.py")]
+    agent = Asked(way, tmp_path, calls, **DELETE)
+    asked = await agent.send(GOAL)
+    assert {*asked} == {"a.py"}
+    assert (tmp_path / "a.py").read_text() == "a = 1\n"
+    assert not await agent.answer((asked["a.py"], approved))
+    removed = "success" if approved else "error"
+    assert [m.status for m in agent.answers] == [removed, "success", "success"]
+    assert "a = 2" in agent.answers[-1].text
+    assert (tmp_path / "a.py").read_text() == "a = 2\n"
+
+
+@ways
+async def test_a_tool_node_that_pauses_for_one_call_keeps_the_order_of_all(way, tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    workspace = Workspace(tmp_path, approve=fsagent_tools_langchain.approval.ask, **DELETE)
+    asked = [
+        {"name": "rm", "args": {"path": "a.py"}, "id": "1", "type": "tool_call"},
+        {"name": "write", "args": {"path": "a.py", "content": "a = 2\n"}, "id": "2"},
+    ]
+    graph = StateGraph(MessagesState)
+    graph.add_node("model", lambda _: {"messages": [AIMessage("", tool_calls=asked)]})
+    graph.add_node("tools", ToolNode(get_tools(workspace, "filesystem")))
+    graph.add_edge(START, "model").add_edge("model", "tools")
+    agent = object.__new__(Asked)
+    agent.way, agent.agent = way, graph.compile(checkpointer=InMemorySaver())
+    question = (await agent.send(GOAL))["a.py"]
+    assert (tmp_path / "a.py").read_text() == "a = 1\n"
+    assert not await agent.answer((question, True))
+    assert [m.status for m in agent.answers] == ["success", "success"]
+    assert (tmp_path / "a.py").read_text() == "a = 2\n"
+
+
+@ways
+@pytest.mark.parametrize("middleware", ["ours", "LangChain's"])
+@pytest.mark.parametrize("removes", ["approve", "reject"])
+async def test_what_a_middleware_asked_about_first_happens_in_order(
+    way, middleware, removes, tmp_path
+):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    calls = [call("rm", path="a.py"), call("write", path="a.py", content="a = 2\n")]
+    workspace = Workspace(tmp_path)
+    if middleware == "ours":
+        kind, tools = FsAgentMiddleware(workspace, "filesystem", approval=True), []
+    else:
+        tools = get_tools(workspace, "filesystem")
+        kind = HumanInTheLoopMiddleware(interrupt_on(tools))
+    model = ScriptedChatModel([calls, "Done."])
+    agent = create_agent(model, tools, middleware=[kind], checkpointer=InMemorySaver())
+    sent = GOAL
+    while sent:  # more than once: behind the removal, the write is no longer what was shown
+        state = agent.invoke(sent, THREAD) if way == "invoke" else await agent.ainvoke(sent, THREAD)
+        questions = [q for i in state.get("__interrupt__", ()) for q in i.value["action_requests"]]
+        said = [{"type": removes if q["name"] == "rm" else "approve"} for q in questions]
+        sent = said and Command(resume={"decisions": said})
+    assert (tmp_path / "a.py").read_text() == "a = 2\n"
+
+
+class Answering(AgentMiddleware):
+    """Answers calls of `rm` in place of the tool, as caches and emulators do."""
+
+    def wrap_tool_call(self, request, handler):
+        if request.tool_call["name"] != "rm":
+            return handler(request)
+        return ToolMessage("Removed.", tool_call_id=request.tool_call["id"])
+
+    async def awrap_tool_call(self, request, handler):
+        if request.tool_call["name"] != "rm":
+            return await handler(request)
+        return ToolMessage("Removed.", tool_call_id=request.tool_call["id"])
+
+
+@ways
+async def test_a_call_that_never_comes_holds_nobody_up_for_good(way, tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    calls = [call("rm", path="a.py"), call("write", path="a.py", content="a = 2\n")]
+    tools = get_tools(Workspace(tmp_path), "filesystem")
+    model = ScriptedChatModel([calls, "Done."])
+    agent = create_agent(model, tools, middleware=[Answering()])
+    answers = await asyncio.wait_for(by_graph(way, agent), PATIENCE)
+    assert [status for status, _ in answers] == ["success", "success"]
+    assert (tmp_path / "a.py").read_text() == "a = 2\n"
+
+
+class Delaying(AgentMiddleware):
+    """Keeps calls of `rm` until a file was written."""
+
+    def __init__(self, path):
+        self.path = path
+
+    async def awrap_tool_call(self, request, handler):
+        while request.tool_call["name"] == "rm" and self.path.read_text() != "a = 2\n":
+            await asyncio.sleep(0.01)
+        return await handler(request)
+
+
+async def test_a_change_that_comes_after_a_later_one_is_refused(tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    calls = [call("rm", path="a.py"), call("write", path="a.py", content="a = 2\n")]
+    tools = get_tools(Workspace(tmp_path), "filesystem")
+    model = ScriptedChatModel([calls, "Done."])
+    agent = create_agent(model, tools, middleware=[Delaying(tmp_path / "a.py")])
+    answers = await asyncio.wait_for(by_graph("ainvoke", agent), PATIENCE)
+    assert [status for status, _ in answers] == ["error", "success"]
+    assert "already run" in answers[0][1]
+    assert (tmp_path / "a.py").read_text() == "a = 2\n"
+
+
+async def workflow(root, calls, answer, **options):
+    """Answers of the tools; `answer` gets the handler and all questions that were asked."""
+    ask = fsagent_tools_llamaindex.approval.ask
+    workspace = Workspace(root, approve=ask, **options)
+    tools = fsagent_tools_llamaindex.get_tools(workspace, "filesystem")
+    handler = FunctionAgent(tools=tools, llm=ScriptedLLM([calls, "Done."])).run("Go.")
+    asked, results = {}, {}
+    async with asyncio.timeout(PATIENCE):
+        async for event in handler.stream_events():
+            if isinstance(event, ApprovalRequired):
+                name = event.request["paths"][0]
+                asked[name if name not in asked else event.fingerprint] = event
+                await answer(handler, asked)
+            if isinstance(event, ToolCallResult):
+                results[event.tool_id] = event.tool_output
+        await handler
+    return [results[name] for name in sorted(results)]
+
+
+def given(event, approved):
+    return ApprovalGiven(fingerprint=event.fingerprint, approved=approved)
+
+
+@pytest.mark.parametrize("first", ["a.py", "b.py", "both"])
+async def test_llamaindex_asks_about_all_and_keeps_the_order(first, tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    (tmp_path / "b.py").write_text("b = 1\n")
+
+    async def answer(handler, asked):
+        if len(asked) < 2:
+            return
+        for name in sorted(asked, key=lambda name: name != first):
+            handler.ctx.send_event(given(asked[name], True))
+            if first == name:
+                await asyncio.sleep(0.3)
+            assert first != "b.py" or (tmp_path / "a.py").exists() or name == "a.py"
+
+    results = await workflow(tmp_path, REMOVALS, answer)
+    assert [result.is_error for result in results] == [False, False]
+    assert not [*tmp_path.glob("*.py")]
+
+
+async def test_llamaindex_answers_that_come_at_once_keep_the_order(tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+
+    async def answer(handler, asked):
+        handler.ctx.send_event(given([*asked.values()][-1], True))
+
+    calls = [call("write", path="a.py", content=f"a = {n}\n") for n in range(2, 7)]
+    results = await workflow(tmp_path, [call("rm", path="a.py"), *calls], answer)
+    assert not any(result.is_error for result in results)
+    assert (tmp_path / "a.py").read_text() == "a = 6\n"
+
+
+@pytest.mark.parametrize("approved", [True, False])
+async def test_llamaindex_what_nobody_is_asked_about_waits_for_the_answer(approved, tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
+
+    async def answer(handler, asked):
+        await asyncio.sleep(0.3)
+        assert (tmp_path / "a.py").read_text() == "a = 1\n"
+        handler.ctx.send_event(given(asked["a.py"], approved))
+
+    written = [call("write", path="a.py", content=f"a = {n}\n") for n in range(2, 7)]
+    results = await workflow(tmp_path, [call("rm", path="a.py"), *written], answer, **DELETE)
+    assert [r.is_error for r in results] == [not approved, *[False] * 5]
+    assert (tmp_path / "a.py").read_text() == "a = 6\n"
