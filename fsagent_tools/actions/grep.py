@@ -114,9 +114,9 @@ def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hit
     def assumed(sub: str) -> str:
         return workspace.session.assumed(it.start.relative(sub))
 
-    one = not isinstance(it.opened, Directory) and not params.documents
-    if one and (reason := unsearched(it.opened)):
-        return Hits(), [reason]
+    if not isinstance(it.opened, Directory) and not params.documents:
+        if reason := unsearched(it.opened):
+            return Hits(), [reason]
     hits = all_hits(it.search, it.opened, is_text, it.search.query.most, assumed)
     if params.documents:
         in_documents, unread = search_documents(it)
