@@ -140,7 +140,7 @@ class _Check:
         if session.changed_since(name, edit.text.identity):
             raise Conflict(
                 f"{edit.path} has changed since you read it. {NOTHING}",
-                hint=f"Read it, then write it with these changes kept.\n{_change(edit, new)}",
+                hint=f"Read it, keep what has changed, and write again.\n{_change(edit, new)}",
             )
         doubt = _doubt(new, old)
         if doubt and not session.confirms(name, sha256(new).hexdigest()):
