@@ -166,13 +166,13 @@ class WriteFailed(ToolError):
 
 
 class Conflict(ToolError):
-    """The file changed while it was being edited."""
+    """The file changed while it was being edited, or since it was read, if it is written whole."""
 
     code = "FILE_CHANGED"
 
 
 class NotRead(ToolError):
-    """A large file was to be edited that the session has not read."""
+    """A large file was to be changed that the session has not read."""
 
     code = "FILE_NOT_READ"
 

@@ -1,6 +1,6 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsagent_tools.approval.request import Approve
     from fsagent_tools.events import EventLog
     from fsagent_tools.lsp.languages import LanguageSettings
-    from fsagent_tools.session.editing import Written
+    from fsagent_tools.session.editing import Edit, Written
     from fsagent_tools.web.search.settings import SearchSettings
 
 Staleness = Literal["lines", "file"]
@@ -228,14 +228,15 @@ class Workspace(Direct, Rewind):
         lint: Lint | None = None,
         *,
         create_dirs: bool = True,
+        check: "Callable[[Edit], None] | None" = None,
     ) -> "Written":
         """Create or overwrite a text file, atomically. Raises a `ToolError`.
 
         encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
-        workspace's.
+        workspace's. check: gets the existing text, and may raise.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return lazy.editing.overwrite(self, target, utf8, encoding, lint)
+            return lazy.editing.overwrite(self, target, utf8, encoding, lint, check=check)
 
     @verb("mv", Effect.WRITE)
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "terminal.svg"
-EDIT = """edit_lines shop/prices.py '[{"line_id": "jen return int(whole)", "new_content": "%s"}]'"""
+EDIT = """edit_lines shop/prices.py '[{"line_id": "bre return int(whole)", "new_content": "%s"}]'"""
 COMMANDS = [
     'grep "cents or 0" shop',
     EDIT % "    return 0",

@@ -64,8 +64,13 @@ class Patched:
 @action(effect=Effect.WRITE, permissions=("fs.read", "fs.write", "fs.delete"), risk="high")
 def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
     """Change, add, move and delete files by a patch, all or nothing."""
-    files = _judged(workspace, parse_patch(p.patch), p.lint)
-    _check_deleting(workspace, files)
+    try:
+        files = _judged(workspace, parse_patch(p.patch), p.lint)
+        _check_deleting(workspace, files)
+    except ToolError as error:
+        if NOTHING not in error.message:
+            error.message += f" {NOTHING}"
+        raise
     told = "\n".join(one.diff for one in files)
     written = _written(workspace, files, told, p.lint)
     stays = [one for one in files if not one.source]

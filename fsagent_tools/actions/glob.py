@@ -6,7 +6,7 @@ from typing import Literal
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.names import display
 from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.start import Start, fitting
+from fsagent_tools.search.start import COUNTED, Start, first_of, fitting
 from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk
 
 _MAX_RESULTS = 100
@@ -61,14 +61,16 @@ def glob(workspace: Workspace, params: GlobParams) -> Paths:
         hits = (
             search.newest(walk)
             if params.sort == "mtime"
-            else search.first(walk, params.max_results + 1)
+            else search.first(walk, params.max_results * COUNTED + 1)
         )
     shown = [start.show(sub) for sub in hits[: params.max_results]]
     shown = shown[: fitting(len(path.encode()) + 1 for path in shown)]
     truncated = len(hits) > len(shown)
     notes = []
     if truncated:
-        notes.append(f"First {len(shown):,} results only: use a narrower pattern or path.")
+        counted = len(hits) if params.sort == "mtime" else params.max_results * COUNTED
+        of = first_of(len(shown), len(hits), counted)
+        notes.append(f"{of}: use a narrower pattern or path.")
     if not shown:
         notes.append(f"No match for {params.pattern!r} in {start.named(params.path)!r}.")
     named = start.glob("pattern", params.pattern, dotfiles=True)

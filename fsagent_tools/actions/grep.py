@@ -21,7 +21,7 @@ from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
 from fsagent_tools.search.query import UTF8_MAX, OutputLine, OutputMode, Query
 from fsagent_tools.search.scan import TextSearch, regex_of, searching
-from fsagent_tools.search.start import BYTES_OF_RESULTS, Start, fitting
+from fsagent_tools.search.start import BYTES_OF_RESULTS, COUNTED, Start, first_of, fitting
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, clip, excerpt, some
 
@@ -114,9 +114,9 @@ def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hit
     def assumed(sub: str) -> str:
         return workspace.session.assumed(it.start.relative(sub))
 
-    if not isinstance(it.opened, Directory) and not params.documents:
-        if reason := unsearched(it.opened):
-            return Hits(), [reason]
+    reason = "" if isinstance(it.opened, Directory) or params.documents else unsearched(it.opened)
+    if reason:
+        return Hits(), [reason]
     hits = all_hits(it.search, it.opened, is_text, it.search.query.most, assumed)
     if params.documents:
         in_documents, unread = search_documents(it)
@@ -150,7 +150,7 @@ def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | Non
         hidden=params.include_hidden or (glob is not None and glob.names_hidden),
         gitignore=params.gitignore,
         named=tuple(glob.literals) if glob else (),
-        most=params.offset + params.max_results + 1,
+        most=params.offset + params.max_results * COUNTED + 1,
         max_file_size=max_file_size if isinstance(max_file_size, int) else None,
     )
 
@@ -174,7 +174,7 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
         ]
         beside = []
     truncated = len(matches) > params.offset + len(shown)
-    note = _note(params, start, hits, truncated, rows)
+    note = _note(params, start, hits, len(matches) if truncated else 0, rows)
     return Matches(rows, len(rows), truncated, beside, note, workspace.style)
 
 
@@ -231,13 +231,14 @@ def _row(
 
 
 def _note(
-    params: GrepParams, start: Start, hits: Hits, truncated: bool, rows: list[dict[str, Any]]
+    params: GrepParams, start: Start, hits: Hits, total: int, rows: list[dict[str, Any]]
 ) -> str:
     notes = []
-    if truncated:
+    if total:
         wide = " or path" * any(line.path for line in hits.lines)
         wide += ". Or set `include`" * (bool(wide) and not params.include)
-        notes.append(f"First {len(rows):,} results only: use a narrower pattern{wide}.")
+        of = first_of(len(rows), total, params.offset + params.max_results * COUNTED)
+        notes.append(f"{of}: use a narrower pattern{wide}.")
     elif not rows and not hits.late:
         notes.append(f"No match in {start.named(params.path)!r}.")
     if hits.binary and not rows:

@@ -125,7 +125,7 @@ def _one(workspace: Workspace, asked: ReadParams) -> Read:
         if p.pattern is not None:
             return _matching(workspace, p, file)
         if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
-            workspace.session.seen.add(file.place.relative)
+            workspace.session.saw(file.place.relative)
             return cells
         try:
             with workspace.session.reading(file, workspace.style, p.encoding) as document:
@@ -135,6 +135,7 @@ def _one(workspace: Workspace, asked: ReadParams) -> Read:
             head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
             if other and (media := _media(p, file, other)):
+                workspace.session.saw(file.place.relative)
                 return media
             if (other := listing(head, name)) and (listed := _listed(p, file, other)):
                 return listed

@@ -3,14 +3,24 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from typing import Any, Literal
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped
-from fsagent_tools.errors import InvalidArguments, Missing
+from fsagent_tools.answers.edited import clipped, of_sent
+from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
+from fsagent_tools.lines.diff import compared
+from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.results import Findings
+from fsagent_tools.session.editing import Edit
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import encoded
+from fsagent_tools.text import MAX_LINE_CHARS, encoded, first_lines, in_quotes
+
+_ENDS = (b"\n", b"\r")
+_PART = "Or change a part with `edit_lines`. Or change a part with `edit`."  # one is there, mostly
+_SHOWN = 40  # lines of a diff in a refusal
 
 
 class WriteParams(Params):
@@ -27,6 +37,7 @@ class WriteParams(Params):
         True, description="Carry line IDs over; False drops the file's line index."
     )
     lint: Lint | None = Field(None, description=LINT)
+    gate: bool = Field(False, description="Refuse large files that were not read in this session.")
 
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -55,9 +66,14 @@ class WroteFile:
     deletions: int
     lint: Findings | None
     _broken: str = ""
+    _unread: bool = False  # before
 
     def render(self) -> str:
-        return "\n".join(filter(None, (self._summary(), self._broken)))
+        note = ""
+        if self._unread and self.deletions:
+            lines = "a line" if self.deletions == 1 else f"{self.deletions:,} lines"
+            note = f"Replaced {lines} that you had not read."
+        return "\n".join(filter(None, (note, self._summary(), self._broken)))
 
     def _summary(self) -> str:
         if self.created:
@@ -74,8 +90,9 @@ class WroteFile:
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     """Create or overwrite a file. Prefer `edit_lines` for changing a part."""
     try:
+        new, check = encoded(p.content, "content"), _Check(p.gate)
         written = workspace.write(
-            p.path, encoded(p.content, "content"), p.encoding, p.lint, create_dirs=p.create_dirs
+            p.path, new, p.encoding, p.lint, create_dirs=p.create_dirs, check=partial(check, new)
         )
     except Missing as error:
         if p.create_dirs:
@@ -97,4 +114,56 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         written.deletions,
         written.lint,
         written.broken,
+        check.unread,
     )
+
+
+@dataclass
+class _Check:
+    """What is asked about a whole text in place of another, under the lock of its file.
+
+    A read of the file answers every question: it is what the model had not seen, or the sign that
+    the same text is meant.
+    """
+
+    gate: bool
+    unread: bool = False
+
+    def __call__(self, new: bytes, edit: Edit) -> None:
+        """Raise `NotRead`, `Conflict` or `InvalidChange`."""
+        session, name, old = edit.host.session, edit.target.place.relative, edit.utf8
+        self.unread = name not in session.seen
+        if new == old:
+            return
+        if self.gate:
+            edit.require_seen()
+        if session.changed_since(name, edit.text.identity):
+            raise Conflict(
+                f"{edit.path} has changed since you read it. {NOTHING}",
+                hint=f"Read it, keep what has changed, and write again.\n{_change(edit, new)}",
+            )
+        doubt = _doubt(new, old)
+        if doubt and not session.confirms(name, sha256(new).hexdigest()):
+            raise InvalidChange(
+                f"{doubt[0]} {NOTHING}",
+                hint=f"{doubt[1]} If it is meant, read the file and send the same again.\n"
+                f"{_change(edit, new)}",
+            )
+
+
+def _doubt(new: bytes, old: bytes) -> tuple[str, str] | None:
+    """What is wrong with a text that looks incomplete, and what to do."""
+    if left_out := elided(new.splitlines(), old.splitlines()):
+        what = f"`content` has a placeholder for omitted text: {in_quotes(left_out)}."
+        return what, "Write every line in full. " + _PART
+    if new and old.endswith(_ENDS) and not new.endswith(_ENDS):
+        what = "The last line of `content` has no newline, and that of the file has one: "
+        return f"{what}the text may be cut off.", "Write all of it, with a newline at the end."
+    return None
+
+
+def _change(edit: Edit, new: bytes) -> str:
+    """What the write would change in the file as it is."""
+    diff = of_sent(compared(edit.path, edit.utf8, new))
+    shown = first_lines(diff, _SHOWN, MAX_LINE_CHARS, " of the diff not shown")
+    return f"The write would make this change:\n{shown}"

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fsagent_tools.edits.doubt import Context, Parses, Placed, refuse_doubtful
 from fsagent_tools.edits.fit import Fitted, fit
-from fsagent_tools.edits.locate import corrected, locate
+from fsagent_tools.edits.locate import locate
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import indentation
@@ -68,9 +68,7 @@ def resolve_changes(
     Raises `InvalidChange`, `UnknownLineId`, `StaleLineIds` or `NotReadYet`; nothing is changed.
     """
     typed = [text for change in changes.values() for text in change.typed]
-    where, notes = document.found(typed), list[str]()
-    if len(where) < len({*typed}):
-        where, notes = corrected(document, typed)
+    where, notes = locate(document, typed), list[str]()
     context = Context(document.lines, data, parses, document.name)
     placed: list[Placed] = []
     for number, change in changes.items():

@@ -54,7 +54,7 @@ def find(
 
     `occurrences`: the only one, the first, all, or at most the first n; of anything but the exact
     text there has to be one. `evidence`: how much else than the exact text is taken. Without a
-    threshold new text is taken as sent, and `how` says what is doubtful about it.
+    threshold new text is taken as sent. What is doubtful is said by `how` where nobody is asked.
     Raises `InvalidArguments` for an `old` that is equal to `new` or empty while the text is not, or
     if nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`, `MultipleMatches`.
     """
@@ -71,19 +71,21 @@ def find(
     ends = source.ends(*whole[-1])
     sent = [source.hunk(*one) for one in whole]
     hunks, fitted = sent, Fitted(sent[0])
-    if count == 1 and evidence.threshold is not None:
+    if count == 1 and evidence.asks:
         quote = there if verbatim else source.unified(wanted)
-        if not evidence.whole_lines:
-            put = _closed_as(source, place, quote, put)
-        fitted = _fitted(source, place, quote, put, exact=verbatim)
-        hunks = [fitted.hunk]
+        closed = put if evidence.whole_lines else _closed_as(source, place, quote, put)
+        if closed != put and evidence.threshold is None:
+            longer, other = ("new", "old") if len(put) > len(closed) else ("old", "new")
+            raise _unlike_ends(f"`{longer}_string` ends with a newline and `{other}_string`")
+        fitted = _fitted(source, place, quote, closed, exact=verbatim)
+        hunks = sent if evidence.threshold is None else [fitted.hunk]
     changed = _changed(source, hunks, ends)
     grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
     asked = [*hunks, *sent] if count == 1 else changed if grows else []
-    doubted = _doubted(source, asked, asking=evidence.threshold is not None)
+    doubted = _doubted(source, asked, asking=evidence.asks)
     if fitted.doubt:
         raise _doubtful(fitted.doubt.readings, (place.start + 1, place.stop))
-    how = ", ".join(filter(None, (fitted.how, which, doubted)))
+    how = ", ".join(filter(None, (fitted.how * (hunks is not sent), which, doubted)))
     return Found(strategy, tuple(changed), count, how, ends)
 
 
@@ -155,16 +157,20 @@ def _closed_as(source: Haystack, place: Match, old: bytes, put: bytes) -> bytes:
     text = source.joined
     behind = text[place.end : place.end + 1]
     if put.endswith(b"\n\n") and behind == b"\n" and not old.endswith(b"\n"):
-        raise InvalidChange(
-            "`new_string` ends with a blank line and `old_string` does not.",
-            hint="End both alike, or quote the line below, too, in both.",
-        )
+        raise _unlike_ends("`new_string` ends with a blank line and `old_string`")
     open_ended = bool(put) and not put.endswith(b"\n") and not source.head(place.begin).strip()
     if old.endswith(b"\n") and open_ended and behind not in (b"", b"\n"):
         return put + b"\n"
     if put.endswith(b"\n") and old and not old.endswith(b"\n") and behind == b"\n":
         return put[:-1] if put[:-1].rpartition(b"\n")[2].strip() else put
     return put
+
+
+def _unlike_ends(what: str) -> InvalidChange:
+    return InvalidChange(
+        f"{what} does not.",
+        hint="End both alike, or quote the line below, too, in both.",
+    )
 
 
 def _doubted(source: Haystack, hunks: Sequence[Hunk], *, asking: bool) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 
 from fsagent_tools.errors import InvalidChange, StaleLineIds, UnknownLineId
-from fsagent_tools.lines.document import NOTHING, Document, Shown
+from fsagent_tools.lines.carry import OUTSIDE
+from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.lines.styles import Typed
 from fsagent_tools.text import in_quotes, some, unclipped
@@ -13,41 +14,6 @@ _NAMED = 10  # IDs that one refusal names
 _LOOKED_AT = 50_000  # lines looked through for one refusal
 _FEW = 3  # lines that a refusal names for one ID
 _SHOWN = 4  # lines that it shows with those around them
-
-
-def corrected(document: Document, typed: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-    """The lines that are named, mistyped IDs put right where the words behind them tell; and notes.
-
-    An ID that a line has, or had, is no slip. Raises as `locate` does.
-    """
-    right, notes = dict[str, int](), list[str]()
-    few = sum(map(len, document.index.runs)) <= _LOOKED_AT
-    for text in dict.fromkeys(typed) if few else ():
-        one = document.style.parse(text)
-        if not one.quote or (one.line_id and one.line_id in document.index.used):
-            continue
-        meant = [line for line in document.identified() if _is_meant(document, one, line)]
-        if len(meant) == 1:
-            right[text] = meant[0].line
-            notes.append(f"No line {one.name}: taken as {meant[0].line_id}.")
-    return locate(document, [text for text in typed if text not in right]) | right, notes
-
-
-def _is_meant(document: Document, one: Typed, line: Shown) -> bool:
-    """Whether the ID is a slip away, and two words behind it, or all of them, begin the line."""
-    least = min(2, len(line.text.split()))
-    return (
-        0 < least <= len(one.quote.split())
-        and _is_slip(one.name, line.line_id)
-        and not document.misquoted(one.quote, line.line)
-    )
-
-
-def _is_slip(name: str, line_id: str) -> bool:
-    """Whether one letter is wrong, too few, too many, or swapped with the next."""
-    from rapidfuzz.distance import OSA
-
-    return OSA.distance(name, line_id, score_cutoff=1) <= 1
 
 
 def locate(document: Document, typed: Sequence[str]) -> dict[str, int]:
@@ -101,9 +67,10 @@ def _missing(
     if gone:
         line, how = index.gone.get(gone[0], (_last_seen(document, found), "since it was read"))
         lines = "Line {} of {} was" if len(gone) == 1 else "Lines {} of {} were"
+        what = "rewritten, moved or removed" if how == OUTSIDE else "rewritten or removed"
         told.append(
             lines.format(some([*map(spelled, gone)], _NAMED), document.name)
-            + f" rewritten or removed {how}: the file has changed since last read."
+            + f" {what} {how}: the file has changed since last read."
         )
         hint = f"Re-read, or use the current IDs. {document.near([line])}"
         return StaleLineIds(" ".join([*told, NOTHING]), hint=hint)
@@ -131,6 +98,13 @@ def _likely(document: Document, name: str, quote: str, beside: int | None) -> li
     close = [one for one in fits or every if _is_slip(name, one.line_id)]
     first = fits[:1] if beside is not None or len(fits) == 1 else []
     return [one.line for one in dict.fromkeys([*first, *(close or fits)])][:_FEW]
+
+
+def _is_slip(name: str, line_id: str) -> bool:
+    """Whether one letter is wrong, too few, too many, or swapped with the next."""
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(name, line_id, score_cutoff=1) <= 1
 
 
 def _asked(document: Document, meant: Sequence[int]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from fsagent_tools.edits.finding import Found
 from fsagent_tools.edits.quotes import Choice, Haystack, Match
-from fsagent_tools.errors import InvalidArguments, NoMatch
+from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.text import newline_of
@@ -136,7 +136,13 @@ def _file(source: _Lines) -> FilePatch:
     if (line := source.next.strip()).startswith(MOVE):
         target = line.removeprefix(MOVE).strip()
         source.at += 1
-    hunks = tuple(_hunks(source))
+    parts = [*_hunks(source)]
+    hunks = tuple(part for part in parts if part.old != part.new)
+    if parts and not hunks and not target:
+        raise InvalidArguments(
+            f"The patch changes nothing in {path}: its old and new lines are the same. {NOTHING}",
+            hint="Put - before the lines that go, and + before those that come.",
+        )
     if not hunks and not target:
         raise source.refused(
             f"The patch says to update {path}, but not how.",
@@ -159,8 +165,7 @@ def _hunks(source: _Lines) -> Iterator[PatchHunk]:
             )
         old = tuple(line[1:] for line in lines if line[:1] != "+")
         new = tuple(line[1:] for line in lines if line[:1] != "-")
-        if old != new:
-            yield PatchHunk(old, new, anchors, ended)
+        yield PatchHunk(old, new, anchors, ended)
 
 
 def _anchors(source: _Lines) -> Iterator[str]:
@@ -184,7 +189,7 @@ def put_hunk(
     if not hunk.old and text:
         if not hunk.at_end:
             raise InvalidArguments(
-                f"It has new lines and none to put them beside. {NOTHING}",
+                f"The part has new lines only, and nothing says where they go. {NOTHING}",
                 hint="Give the line above or below them as it stands, with a blank before it; or "
                 "end it with '*** End of File' to append.",
             )
@@ -198,7 +203,11 @@ def put_hunk(
         new += "\n"
     text += added
     blocks = _blocks(Haystack(text).every, hunk.anchors)
-    found = seek(text, old, new, partial(_among, hunks, after, blocks))
+    try:
+        found = seek(text, old, new, partial(_among, hunks, after, blocks))
+    except MultipleMatches as error:
+        error.message += _undecided(error, hunk, blocks)
+        raise
     for part in found.hunks:
         if not any(block.start <= part.start <= block.stop for block in blocks):
             raise NoMatch(
@@ -209,6 +218,15 @@ def put_hunk(
     growth = sum(part.growth for part in found.hunks)
     behind = max((part.stop for part in found.hunks), default=after) + growth
     return found.apply(text).removesuffix(added), behind, found
+
+
+def _undecided(error: MultipleMatches, hunk: PatchHunk, blocks: Sequence[range]) -> str:
+    """Why its last anchor does not tell several places apart."""
+    if not hunk.anchors:
+        return ""
+    inside = any(line - 1 in block for line in error.details["lines"] for block in blocks)
+    which = "each" if inside else "none"
+    return f" '@@ {hunk.anchors[-1]}' does not decide: {which} of them is below it."
 
 
 def _last_lines(text: bytes) -> str:
@@ -228,7 +246,14 @@ def _among(
     """The places that the first hunk may mean: all where neither order nor anchors decide."""
     hunk = hunks[0]
     if hunk.at_end:
-        found = [one for one in found if one.stop >= len(text.every)] or found
+        last = [one for one in found if not any(map(bytes.strip, text.every[one.stop :]))]
+        if not last:
+            raise InvalidChange(
+                f"The old lines are at line {found[0].start + 1} and do not end the file, as "
+                f"{END_OF_FILE!r} says.",
+                hint=f"Give its last lines, or leave out {END_OF_FILE!r}.",
+            )
+        found = last
     elif hunk.anchors:
         found = [one for one in found if any(one.start in block for block in blocks)] or found
     if len(found) > 1 and after:

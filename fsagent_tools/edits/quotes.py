@@ -49,6 +49,7 @@ class Evidence(NamedTuple):
     indentation. check: is called all the while, and may raise. lost: lines that were there when
     the text was read, and are not any more. name: of the file, by which its language is told.
     whole_lines: the quote begins and ends with a line. among: which of several places is meant.
+    asks: what is doubtful is refused, else it is told.
     """
 
     threshold: float | None = THRESHOLD
@@ -59,9 +60,10 @@ class Evidence(NamedTuple):
     name: str = ""
     whole_lines: bool = False
     among: Choice | None = None
+    asks: bool = True
 
 
-SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None)
+SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None, asks=False)
 
 
 class Haystack(Context):
@@ -175,16 +177,16 @@ def locate_quote(
             "To replace a whole file use `write`.",
         )
     strategy, found = _matches(source, wanted, evidence)
-    if found and evidence.threshold is not None and _fell_in(source, wanted, found, evidence.lost):
+    if found and evidence.asks and _fell_in(source, wanted, found, evidence.lost):
         raise NoMatch(
-            "`old_string` began a line when the file was read. That line has changed since, and "
+            "`old_string` began a line when you last saw it. That line has changed since, and "
             f"now the text is only within a longer one, line {found[0].start + 1}.",
             hint="Quote the line as it is now.",
         )
     if not found:
         hint = explanation(source.data, wanted, put)
         raise NoMatch("`old_string` is not in the file.", hint=hint)
-    if evidence.among and len(found) > 1:
+    if evidence.among:
         found = evidence.among(source, found)
     if len(found) > 1 and (occurrences == "unique" or strategy not in VERBATIM):
         raise _several(source, strategy, found)

@@ -13,6 +13,7 @@ from fsagent_tools.gate import Gated
 
 _T = TypeVar("_T")
 MOST_FILES = 100  # of one call
+_NOTHING = "Nothing was written."
 
 
 @contextmanager
@@ -35,6 +36,8 @@ def as_one(
     except ToolError as error:
         if done and not kept:
             error.hint = f"Done before it, and not taken back: {', '.join(done)}. {error.hint}"
+        elif _NOTHING not in error.message:
+            error.message += f" {_NOTHING}"
         raise
 
 
@@ -45,7 +48,7 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
     """
     places = [where.files.place(path).relative for path, _ in parts]
     if twice := next((place for place in places if places.count(place) > 1), ""):
-        message = f"{twice} is named twice. Nothing was written."
+        message = f"{twice} is named twice. {_NOTHING}"
         raise InvalidArguments(message, hint="Give all its changes in one place.")
     planned = [_previewed(*part) for part in parts]
     given, done = list[_T](), list[str]()

@@ -165,6 +165,6 @@ def _next(document: Document, start: int, stop: int) -> str:
     after = stop + blank
     ends = min(document.lines.count, after + 1)
     # what is below the one that follows is not shown: others may have put that one there
-    document.seen.add(document.index.show(document.lines.window(start, ends)))
+    document.seen.add(document.index.show(document.lines.window(start, ends), document.name))
     gap = f" {blank} blank line{'s' * (blank > 1)}" if blank else ""
     return f"then{gap}: {document.named(after) if blank < len(ahead) else 'the end'}"

@@ -84,7 +84,7 @@ class Document:
 
     def show(self, window: Window) -> str:
         """IDs, in one string, for lines that the model is about to see."""
-        ids = self.index.show(window)
+        ids = self.index.show(window, self.name)
         if ids:
             self.index.respaced.difference_update(split_ids(ids) if self.index.respaced else ())
             start, stop = window.start, window.stop
@@ -117,16 +117,6 @@ class Document:
         raise NotReadYet(
             f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
         )
-
-    def found(self, typed: Sequence[str]) -> dict[str, int]:
-        """The lines that carry the IDs as the model typed them; without what cannot be taken so."""
-        lines: dict[str, int] = {}
-        for text in typed:
-            one = self.style.parse(text)
-            line = self.index.position(one.line_id)
-            if line is not None and not self.misquoted(one.quote, line):
-                lines[text] = line
-        return lines
 
     def misquoted(self, quoted: str, line: int) -> str:
         """What is wrong with words that are not how the live text begins, white space aside."""
@@ -172,7 +162,7 @@ class Document:
     def join(self, joints: Sequence[Joint]) -> None:
         """New lines count as seen, and as seen beside the lines where the replaced ones were."""
         for start, stop, above, below in joints if self.index.runs else ():
-            own = self.index.show(self.lines.window(start, stop))
+            own = self.index.show(self.lines.window(start, stop), self.name)
             upper, lower = (self.index.ids(n, n + 1)[0] or "" for n in (start - 1, stop))
             if own or (above and below):
                 self.seen.add(upper * above + own + lower * below)

@@ -1,8 +1,8 @@
 """Which new line certainly is which old line: what could as well be another copy has no old line.
 
 Lines in their order are certain where no other row of equal lines would do: a `}` beside an
-inserted `}` may be the one or the other. A line that moved is unique in both whole versions and
-tells enough, by itself or with neighbours that moved along.
+inserted `}` may be the one or the other. A line that moved is unique in both whole versions, and
+more than signs.
 """
 
 from bisect import bisect_left
@@ -11,15 +11,12 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 
 from fsagent_tools.lines.align import (
-    ADJACENT,
     MatchingBlock,
     letters_and_digits,
     matching_blocks,
     once,
 )
 from fsagent_tools.lines.rows import decided
-
-_TELLING = 20  # letters and digits by which a moved line, or its neighbours, can be told
 
 
 def same_lines(
@@ -87,7 +84,7 @@ def _moved(
     blocks: Sequence[MatchingBlock],
     texts: Sequence[Hashable],
 ) -> list[MatchingBlock]:
-    """Lines left over that are unique in both versions, where they or those beside tell much."""
+    """Lines left over that are unique in both versions."""
     left = _left(((i, length) for i, _, length in blocks), len(old))
     right = _left(((j, length) for _, j, length in blocks), len(new))
     if not left or not right:
@@ -95,14 +92,8 @@ def _moved(
     here, there = once([old[x] for x in left], 0), once([new[y] for y in right], 0)
     common = here.keys() & there.keys()
     counts = Counter(line for line in chain(old, new) if line in common) if common else {}
-    moved = {left[here[x]]: right[there[x]] for x, count in counts.items() if count == 2}
-    words = {x: letters_and_digits(texts[y]) for x, y in moved.items()}
-    found = []
-    for x, y in moved.items():
-        beside = (x + step for step in ADJACENT if moved.get(x + step) == y + step)
-        if words[x] >= _TELLING or sum(map(words.__getitem__, beside)) >= _TELLING:
-            found.append((x, y, 1))
-    return found
+    moved = [(left[here[line]], right[there[line]]) for line, n in counts.items() if n == 2]
+    return [(x, y, 1) for x, y in moved if letters_and_digits(texts[y])]
 
 
 def _left(taken: Iterable[tuple[int, int]], count: int) -> list[int]:

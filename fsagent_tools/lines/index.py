@@ -107,8 +107,8 @@ class LineIndex:
             n += 1
         return found
 
-    def show(self, window: Window) -> str:
-        """Give IDs to the lines of `window` and remember them as neighbours.
+    def show(self, window: Window, name: str = "") -> str:
+        """Give IDs to the lines of `window`, of the file `name`, and remember them as neighbours.
 
         Returns the IDs in one string.
         """
@@ -121,7 +121,7 @@ class LineIndex:
         parts, at = [], start
         for part in [*known, Run(stop, "", "")]:
             if part.start > at:
-                parts.append(self._minted(window, at, part.start))
+                parts.append(self._minted(window.part(at, part.start), at, name))
             parts.append(part)
             at = part.stop
         shown = _joined(parts)
@@ -165,11 +165,10 @@ class LineIndex:
         self.retired += ids
         self.gone.update(dict.fromkeys(split_ids(ids), (line, how)))
 
-    def _minted(self, window: Window, start: int, stop: int) -> Run:
-        """Lines `start` to `stop` of the window with fresh IDs."""
+    def _minted(self, new: Window, start: int, name: str) -> Run:
+        """The lines from `start` on with fresh IDs."""
         self.changed = True
-        new = window.part(start, stop)
-        return Run(start, self.style.mint(new, self.used), checksums(new.lines, new.bare))
+        return Run(start, self.style.mint(new, self.used, name), checksums(new.lines, new.bare))
 
     def adopt(self, other: "LineIndex") -> None:
         """Take over what another index of the same text knows: IDs of lines that have none here."""

@@ -49,8 +49,11 @@ class Style:
         """Bytes of a mark, at most."""
         return len(self.before) + WIDTH + len(self.after)
 
-    def mint(self, window: Window, used: IdSet) -> str:
-        """Fresh IDs, in one string, for the lines of `window`; `used` receives them."""
+    def mint(self, window: Window, used: IdSet, name: str = "") -> str:
+        """Fresh IDs, in one string, for the lines of `window`; `used` receives them.
+
+        name: of the file; words take it in, digits are those of their document.
+        """
         return mint(window.start + 1, window.lines, used)
 
     def lines(self, ids: str, text: bytes) -> str:
@@ -112,8 +115,8 @@ class _Words(Style):
     def widest(self) -> int:
         return 8  # two words
 
-    def mint(self, window: Window, used: IdSet) -> str:
-        return mint_words(window.start + 1, window.bare, used)
+    def mint(self, window: Window, used: IdSet, name: str = "") -> str:
+        return mint_words(window.start + 1, window.bare, used, name)
 
     def spelled(self, line_id: str) -> str:
         return word_of(line_id)

@@ -66,14 +66,18 @@ def word_marks(ids: str) -> Sequence[bytes]:
     return [*map(_marks.__getitem__, numbers_of(bytes.fromhex(ids)))]
 
 
-def mint_words(first: int, bare: Sequence[bytes], used: IdSet) -> str:
+def mint_words(first: int, bare: Sequence[bytes], used: IdSet, name: str = "") -> str:
     """Fresh IDs, in one string, for consecutive lines (no white space) from 1-based line `first`.
 
-    Single words as long as there are any, from a place that differs from text to text; `used`
-    receives every ID, so that none is ever given out twice.
+    Single words as long as there are any, from a place that differs from text to text, and between
+    equal texts by the file's `name`: an ID that is sent with the path of another file should not
+    fit there. `used` receives every ID, so that none is ever given out twice.
     """
     taken = used.numbers
-    visible = _visible(crc32(b"%d:%b" % (first, bare[0])) % len(id_words()), taken)
+    visible = _visible(
+        crc32(b"%d:%b" % (first, bare[0]), crc32(name.encode(errors="replace"))) % len(id_words()),
+        taken,
+    )
     blank = count(max(_BLANK, max(taken, default=0) + 1))
     numbers = [next(visible if line else blank) for line in bare]
     taken.update(numbers)

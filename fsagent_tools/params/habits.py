@@ -20,6 +20,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "include": ("glob",),
     "command": ("cmd",),
     "line": ("insert_line", "line_number"),
+    "insert_text": ("new_str",),
     "source": ("src", "source_path"),
     "destination": ("dst", "destination_path", "dest"),
 }

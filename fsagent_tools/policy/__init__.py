@@ -73,7 +73,7 @@ class Policy:
             of `allow_hosts` are reached through it; the environment's proxies are never used.
         write_denied: As `denied_paths`, but only for writing, moving and removing, and ignoring
             case. By default `PROTECTED`: files that make other programs run something. () lifts it.
-        read_before_edit: In bytes. Toolsets with this gate refuse to edit larger files that were
+        read_before_edit: In bytes. Toolsets with this gate refuse to change larger files that were
             not read. None turns it off.
         within: Further lists like `allowed_paths`; a path must match each of them, too.
 
@@ -145,8 +145,10 @@ class Policy:
         """Raise when a file that this session has not seen is too large to be edited."""
         if self.read_before_edit is not None and size > self.read_before_edit:
             raise NotRead(
-                f"{told} has {size:,} bytes and was not read in this session. Nothing was written.",
-                hint="Read it first, then edit.",
+                f"{told} was not read in this session, as files above "
+                f"{self.read_before_edit:,} bytes must be before they are changed. "
+                "Nothing was written.",
+                hint="Read it first, then send this again.",
             )
 
     def check_path(self, relative: str, absolute: str, effect: Effect, *, told: str = "") -> None:

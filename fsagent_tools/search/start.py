@@ -16,12 +16,19 @@ from fsagent_tools.process.programs import Programs
 from fsagent_tools.records import dataclass
 
 BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
+COUNTED = 10  # times as many results as are shown are counted
 _PLAIN = re.compile(r"\*\*|(?!.*\*\*)[\w.*-]+")  # a name in a glob
 
 
 def fitting(sizes: Iterable[int], most: int = BYTES_OF_RESULTS) -> int:
     """How many of the first results, of so many bytes each, one answer holds; one at least."""
     return max(1, sum(total <= most for total in accumulate(sizes)))
+
+
+def first_of(shown: int, found: int, most: int) -> str:
+    """How many of the results are shown. most: after which the search ended."""
+    total = f"{found:,}" if found <= most else f"more than {most:,}"
+    return f"First {shown:,} of {total} results"
 
 
 @dataclass(frozen=True)

@@ -114,11 +114,15 @@ class Walk:
         """
         paths = [path for path in self.skipped if self.start.lists(path)]
         paths += [p for p in self.unlisted if matches(p) and self.start.allows(p)]
-        names = sorted({display(path.rpartition("/")[2]) for path in paths})
+        first = {path.rpartition("/")[2]: path for path in sorted(paths, key=_depth, reverse=True)}
         notes = []
-        if names:
-            notes.append(f"Left out: {some(names, _NAMED)}. To see one, give its path.")
-            if any(name[0] == "." for name in names) and not self.scope.hidden:
+        if first:
+            noise = any(map(_is_noise, first))
+            hidden = any(name[0] == "." and not _is_noise(name) for name in first)
+            why = ", ".join(["hidden"] * hidden + ["dependencies and builds"] * noise)
+            names = some(sorted(map(display, first.values())), _NAMED)
+            notes.append(f"Left out ({why}): {names}. To see one, give its path.")
+            if any(name[0] == "." for name in first) and not self.scope.hidden:
                 notes.append("Or set `include_hidden`.")
         if self.unreadable:
             noun = "directory" if self.unreadable == 1 else "directories"
@@ -240,7 +244,7 @@ class Walk:
         if name not in self.scope.named:
             if name == GIT_DIRECTORY:
                 return False
-            if not self.scope.noise and (name in NOISE or name.endswith(NOISE_SUFFIX)):
+            if not self.scope.noise and _is_noise(name):
                 self._note(name, level, is_directory=True)
                 return False
         return not level.ignores.hides(self.start.prefix + path, is_directory=True)
@@ -255,6 +259,14 @@ class _Level:
     depth: int
     ignores: Ignores
     ahead: list[str]
+
+
+def _is_noise(name: str) -> bool:
+    return name in NOISE or name.endswith(NOISE_SUFFIX)
+
+
+def _depth(path: str) -> int:
+    return path.count("/")
 
 
 def order(path: str) -> str:

@@ -1,7 +1,7 @@
 """A file held for change: hunks or a whole new text go in, bytes, IDs and the diff come out."""
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from fsagent_tools.lines.styles import Style
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Reviewer
-from fsagent_tools.session.texts import Whole
+from fsagent_tools.session.texts import CHECKED, Whole
 from fsagent_tools.text import Decoded, as_held, lookup, newline_of
 
 
@@ -184,9 +184,13 @@ class Edit:
         if new.evidence == "guess" and not all(line.isascii() for h in hunks for line in h.new):
             broken = "\n".join(filter(None, (broken, _guessed(new.encoding))))
         record.index.follow(hunks)
+        if len(old.raw) <= CHECKED:  # a quote of a line that is gone is of what was there before
+            record.lost |= {
+                line for hunk in hunks for line in old.lines.between(hunk.start, hunk.stop)
+            }
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
         self.document.join(joints)
-        self.host.session.seen.add(place.relative)
+        self.host.session.saw(place.relative, self.text.identity)
         return Written(
             place.told,
             place.told_absolute,
@@ -237,16 +241,28 @@ def editing(
             yield Edit(host, target, record, text, lint or host.services.lint)
 
 
-def overwrite(
-    host: Host, target: LockedFile, utf8: bytes, encoding: str | None, lint: Lint | None
+def overwrite(  # noqa: PLR0913
+    host: Host,
+    target: LockedFile,
+    utf8: bytes,
+    encoding: str | None,
+    lint: Lint | None,
+    *,
+    check: Callable[[Edit], None] | None = None,
 ) -> Written:
-    """Create or overwrite the locked file; an existing text keeps its encoding if that can be."""
+    """Create or overwrite the locked file; an existing text keeps its encoding if that can be.
+
+    check: gets the existing text, and may raise.
+    """
     session, before, place = host.session, target.version, target.place
     lint = lint or host.services.lint
     if before is not None and before.size <= COMPARED:
         try:
             with session.editing(target, before, host.style, encoding) as (record, text):
-                return Edit(host, target, record, text, lint).replace(utf8)
+                edit = Edit(host, target, record, text, lint)
+                if check:
+                    check(edit)
+                return edit.replace(utf8)
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     assumed = partial(session.assumed, place.relative)
@@ -258,7 +274,7 @@ def overwrite(
         session.forget(place.relative)
     else:
         host.services.written(lint, place, None, utf8)
-    session.seen.add(place.relative)
+    session.saw(place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
     ends = lines.ends_with_newline or not utf8

@@ -19,6 +19,7 @@ from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.session.index_store import WITH_WORDS, IndexStore
 from fsagent_tools.session.texts import (
+    HASHED,
     Stamp,
     Text,
     Unverified,
@@ -131,7 +132,8 @@ class Session:
         self.store = store
         self._files: OrderedDict[tuple[str, bool], Record] = OrderedDict()
         self._lock, self._held = threading.Lock(), 0
-        self.seen = set[str]()  # files that it read or wrote
+        self.seen = dict[str, str]()  # files that it read or wrote: identity of their text then
+        self._doubted = dict[str, tuple[str, bool]]()  # file: refused text, and whether read since
         self._glimpsed = dict[str, set[bytes]]()
         self.outside: dict[str, None] = {}  # tools whose answers others may have written, in order
         owned(self)
@@ -174,7 +176,7 @@ class Session:
             self._save(name, record, text)
             if not glimpse:
                 record.lost.clear()
-                self.seen.add(name)
+                self.saw(name, text.identity)
 
     @contextmanager
     def editing(
@@ -194,12 +196,29 @@ class Session:
     def forget(self, relative: str, *, gone: bool = False) -> None:
         """Drop the file's index, here and on disk. gone: what has its name next was never seen."""
         if gone:
-            self.seen.discard(relative)
+            self.seen.pop(relative, None)
             self._glimpsed.pop(relative, None)
         with self._lock:
             for words in WITH_WORDS:
                 self._files.pop((relative, words), None)
         self.store.forget(relative)
+
+    def saw(self, relative: str, identity: str = "") -> None:
+        """Remember a file that was read or written; "" where its text has no identity."""
+        self.seen[relative] = identity
+        if relative in self._doubted:
+            self._doubted[relative] = (self._doubted[relative][0], True)
+
+    def changed_since(self, relative: str, identity: str) -> bool:
+        """Whether the file, which has this text now, had another when it was read or written."""
+        return self.seen.get(relative, "") not in ("", identity)
+
+    def confirms(self, relative: str, new: str) -> bool:
+        """Whether the file was read after a write of this new text was refused; else it is now."""
+        if self._doubted.get(relative) == (new, True):
+            return True
+        self._doubted[relative] = (new, False)
+        return False
 
     def glimpsed(self, relative: str, lines: Iterable[bytes]) -> None:
         """Remember single lines that were shown of a file that may never have been read."""
@@ -210,13 +229,15 @@ class Session:
 
     def copied(self, old: str, new: str) -> None:
         """The new file has the text of the old one, of which as much was seen."""
-        (self.seen.add if old in self.seen else self.seen.discard)(new)
+        self.seen.pop(new, None)
+        if (identity := self.seen.get(old)) is not None:
+            self.seen[new] = identity if identity.startswith(HASHED) else ""
         self._glimpsed[new] = {*self._glimpsed.get(old, ())}
 
     def move(self, old: str, new: str) -> None:
         """A renamed file takes its IDs along; what had the new name loses its own."""
         self.copied(old, new)
-        self.seen.discard(old)
+        self.seen.pop(old, None)
         self._glimpsed.pop(old, None)
         self.store.move(old, new)
         with self._lock:

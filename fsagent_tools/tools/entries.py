@@ -95,6 +95,16 @@ class Entry:
         knobs = self.action.params.knobs
         return {self.spelling(n): self._parameter(n) for n in knobs if self.shows(n)}
 
+    @cached_property
+    def taken(self) -> Mapping[str, Knob]:
+        """What a model may send: the visible ones, and hidden ones that the row knows by a type.
+
+        Models send what the tools they were trained on have: `replace_all`, say.
+        """
+        own = {n: self.rename.get(n, n) for n in self.typed}
+        hidden = {n: self._parameter(field) for n, field in own.items() if field not in self.pin}
+        return {**hidden, **self.visible}
+
     def _of_commands(self) -> Mapping[str, Knob]:
         """The command, and what any of them takes; what each of them needs is required."""
         rows = [row.visible for row in self.commands.values()]
@@ -121,8 +131,8 @@ class Entry:
         Raises `InvalidArguments` for what no command takes or all need, and for a command that
         does not exist.
         """
-        visible = self.visible
-        arguments = normalize_arguments({**arguments}, visible, lambda _: ())
+        visible, taken = self.visible, row.taken
+        arguments = normalize_arguments({**arguments}, {**visible, **taken}, lambda _: ())
         if missing := [n for n, k in visible.items() if k.required and n not in arguments]:
             raise InvalidArguments(" ".join(f"{n}: this argument is required." for n in missing))
         if not isinstance(word := arguments["command"], str) or word not in self.commands:
@@ -130,7 +140,7 @@ class Entry:
                 f"command: there is no {repr(word)[:SHOWN]}.",
                 hint=f"It is one of {', '.join(self.commands)}.",
             )
-        foreign = {n for n, v in arguments.items() if n not in row.visible and v in (None, "", [])}
+        foreign = {n for n, v in arguments.items() if n not in taken and v in (None, "", [])}
         return {n: v for n, v in arguments.items() if n not in {"command", *foreign}}
 
     @cached_property
@@ -152,7 +162,7 @@ class Entry:
     def has_anyway(self, name: str, value: Any) -> bool:
         """Whether this is a hidden parameter with the value it has when nobody sends it.
 
-        Models send what the tools they were trained on have: `replace_all` false, say.
+        Models send what the tools they were trained on have.
         """
         field = self.rename.get(name, name)
         knob = self.action.params.knobs.get(field)

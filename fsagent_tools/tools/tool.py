@@ -290,12 +290,12 @@ class Tool:
 
     def _params(self, sent: _Sent, hidden: _Hidden) -> Params:
         """What the action gets: what a model sent over the defaults, pins and the host over all."""
-        entry, visible = self.entry, self.visible
+        entry, taken = self.entry, self.entry.taken
         arguments = parse_arguments(sent)
         if self.whole:
             arguments = self.whole.without_command(arguments, entry)
-        known = {n: v for n, v in arguments.items() if n in visible or not entry.has_anyway(n, v)}
-        given = normalize_arguments(known, visible, lambda name: visible[name].absent)
+        known = {n: v for n, v in arguments.items() if n in taken or not entry.has_anyway(n, v)}
+        given = normalize_arguments(known, taken, lambda name: taken[name].absent)
         names = entry.rename, entry.readers
         own, host = under_own_names(given, *names), under_own_names(hidden, *names)
         values = {**entry.defaults, **own, **entry.pin, **host}

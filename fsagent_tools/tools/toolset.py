@@ -18,6 +18,7 @@ from fsagent_tools.workspace import PathForm, Workspace
 
 __all__ = ["Entry", "Shape", "Tool", "Toolset"]
 _SHOWN = 120  # characters of names in a repr
+_JOBS, _STARTS_ONE = "jobs", "background"
 TOOL_NAME = re.compile("[a-zA-Z0-9_-]{1,64}")  # what every model provider takes
 
 
@@ -78,7 +79,8 @@ class Toolset:
             workspace.policy.check_names(own)
             workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries) if not e.commands}
-        bound = [_bound(e, workspace, named, view) for e in self.entries]
+        entries = self.entries if _JOBS in own else map(_without_jobs, self.entries)
+        bound = [_bound(e, workspace, named, view) for e in entries]
         return {tool.name: replace(tool, toolset=self.name) for tool in bound}
 
     def only(self, *names: str) -> "Toolset":
@@ -168,6 +170,11 @@ def is_there(tool: Tool, among: Iterable[Tool]) -> bool:
     others = [other for other in among if other.entry.action_name == beside] if beside else []
     there = (is_there(replace(other, workspace=tool.workspace), ()) for other in others)
     return not beside or any(there)
+
+
+def _without_jobs(entry: Entry) -> Entry:
+    """Nobody starts what no tool reads, waits for or stops."""
+    return replace(entry, show=tuple(name for name in entry.show if name != _STARTS_ONE))
 
 
 def _bound(

@@ -2,7 +2,7 @@
 
 from fsagent_tools.actions.bash import TIMEOUT
 from fsagent_tools.tools.toolset import Entry, Shape, Toolset
-from fsagent_tools.toolsets.typed import from_zero
+from fsagent_tools.toolsets.typed import REPLACE_ALL, from_zero
 from fsagent_tools.toolsets.workspace import BASH
 
 MEMORIES = "memories"  # directory of the workspace, for models "/memories"
@@ -23,9 +23,10 @@ _EDITING = {
     ),
     "str_replace": Entry(
         "edit",
-        rename={"old_str": "old_string", "new_str": "new_string"},
+        rename={"old_str": "old_string", "new_str": "new_string", "replace_all": "occurrences"},
+        typed={"replace_all": REPLACE_ALL},
         describe={"old_string": "Text to replace, unique."},
-        defaults={"marks": "none"},
+        defaults={"marks": "none", "new_string": ""},
         result=_WRITTEN,
     ),
     "insert": Entry(

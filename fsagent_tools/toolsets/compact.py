@@ -5,7 +5,6 @@ from fsagent_tools.toolsets.typed import OFFSET, REPLACE_ALL
 
 _FILE_PATH = {"file_path": "path"}
 GLOB_RESULTS, GREP_RESULTS = 200, 250
-_EVERY = {"include_noise": True}
 _READ = Shape.named(
     "metadata", "absolute:path", "size", "total_lines:lines", "mtime", "truncated", "image_data"
 )
@@ -45,6 +44,7 @@ COMPACT = Toolset(
             name="Write",
             description="Create or overwrite a file. Prefer Edit for changing a part.",
             rename=_FILE_PATH,
+            pin={"gate": True},
             result=_WRITE,
         ),
         Entry(
@@ -63,7 +63,7 @@ COMPACT = Toolset(
             description="Find files by path pattern, newest first.",
             rename={"type": "kind"},
             show=("path",),
-            defaults={"sort": "mtime", "absolute": True, "max_results": GLOB_RESULTS, **_EVERY},
+            defaults={"sort": "mtime", "absolute": True, "max_results": GLOB_RESULTS},
             result=_GLOB,
         ),
         Entry(
@@ -71,7 +71,7 @@ COMPACT = Toolset(
             name="Grep",
             rename={"glob": "include"},
             show=("path",),
-            defaults={"absolute": True, "max_results": GREP_RESULTS, **_EVERY},
+            defaults={"absolute": True, "max_results": GREP_RESULTS},
             pin={"ids": False},
             result=_GREP,
         ),

@@ -1,5 +1,6 @@
 """What models of OpenAI were trained on: patches of files, and a shell."""
 
+import re
 import shlex
 from typing import Annotated
 
@@ -10,15 +11,18 @@ from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 from fsagent_tools.toolsets.workspace import BASH
 
 _SECOND = 1000  # ms
+_PATCHING = re.compile(r"\s*(?:cd [^;&|]+(?:&&|;)\s*)?apply_?patch(?=[\s<]|$)")
 _SHELLS = ("bash", "sh", "/bin/bash", "/bin/sh")
 
 
 def _line(command: list[str] | str) -> str:
     """A command as one line; a script for a shell stands for itself."""
-    if isinstance(command, str):
-        return command
-    script = len(command) == 3 and command[0] in _SHELLS and command[1] in ("-lc", "-c")
-    return command[2] if script else shlex.join(command)
+    line = command if isinstance(command, str) else shlex.join(command)
+    if not isinstance(command, str) and len(command) == 3 and command[0] in _SHELLS:
+        line = command[2] if command[1] in ("-lc", "-c") else line
+    if _PATCHING.match(line):
+        raise ValueError("apply_patch is a tool, not a command: call it with the patch as input")
+    return line
 
 
 def _seconds(timeout_ms: int) -> int:

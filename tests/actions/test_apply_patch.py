@@ -46,6 +46,76 @@ def test_files_elsewhere_are_patched_the_same(case: PatchCase):
     assert files.contents() == (case.before if case.after is None else case.after)
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_refusal_says_that_nothing_was_written(case: PatchCase):
+    done = patching(Workspace(files=MemoryFiles(case.before)), case.patch)
+    assert done.ok or "Nothing was written." in done.text
+
+
+OTHER = ("*** Update File: a.py", "@@", "-a = 1", "+a = 2")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        ("*** Update File: ../b.py", "@@", "-b", "+c"),
+        ("*** Update File: .git/config", "@@", "-b", "+c"),
+        ("*** Add File: a.py/b.py", "+c"),
+        ("*** Delete File: closed.py",),
+    ],
+    ids=lambda part: part[0],
+)
+def test_a_refused_path_of_one_file_says_that_nothing_was_written(project, part):
+    workspace = project(
+        {"a.py": b"a = 1\n", "closed.py": b""}, policy=Policy(denied_paths=["closed.py"])
+    )
+    out = patching(workspace, enveloped(*OTHER, *part))
+    assert not out.ok
+    assert "Nothing was written." in out.text
+    assert workspace.read_text("a.py").text == "a = 1\n"
+
+
+def test_the_end_of_the_file_decides_where_lines_are(project):
+    before = b"one = 1\ntwo = 2\nthree = 3\n"
+    workspace = project({"a.py": before})
+    update = ("*** Update File: a.py", "@@", " one = 1", "-two = 2", "+two = 3", "*** End of File")
+    out = patching(workspace, enveloped(*update))
+    assert "The old lines are at line 1 and do not end the file" in out.text
+    assert workspace.read_bytes("a.py").data == before
+    last = (
+        "*** Update File: a.py",
+        "@@",
+        " two = 2",
+        "-three = 3",
+        "+three = 4",
+        "*** End of File",
+    )
+    assert patching(workspace, enveloped(*last)).ok
+
+
+def test_an_anchor_that_does_not_decide_is_named(project):
+    workspace = project({"a.py": b"y = 1\nb = 2\nc = 3\nb = 2\nc = 3\n"})
+    update = ("*** Update File: a.py", "@@ y = 1", " b = 2", "-c = 3", "+c = 4")
+    out = patching(workspace, enveloped(*update))
+    assert "'@@ y = 1' does not decide: each of them is below it." in out.text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["apply_patch", "*** Begin Patch\n*** End Patch"],
+        ["bash", "-lc", "apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF"],
+        ["bash", "-lc", "cd src && applypatch <<'EOF'\n*** Begin Patch\nEOF"],
+        "apply_patch <<EOF",
+    ],
+    ids=str,
+)
+def test_the_shell_points_to_the_tool(project, command):
+    shell = toolset("openai").bind(project({}))["shell"]
+    out = shell.call({"command": command})
+    assert "apply_patch is a tool, not a command" in out.text
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_any_hunk_is_done_as_meant_or_refused(seed):
     dice, done = random.Random(seed), 0

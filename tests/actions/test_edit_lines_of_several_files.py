@@ -57,6 +57,16 @@ def test_lines_of_another_file_are_taken_as_they_were_before_the_call(root, hist
     assert contents(root)[:2] == ["three a\n", "one b\ntwo b\none a\ntwo a\nthree b\n"]
 
 
+def test_a_change_that_forgets_its_file_does_not_reach_an_equal_one(root):
+    for name in ("a", "b"):
+        (root / name).write_text("from x import y\n\ndef f():\n    return 1\n")
+    model = Model(Workspace(root))  # which knows the lines of b, the second that it read
+    change = {"line_id": model.ids["    return 1"], "new_content": "    return 2"}
+    out = model.tools["edit_lines"].call({"file_path": "a", "changes": [change]})
+    assert out.code == "UNKNOWN_LINE_ID", out.text
+    assert contents(root)[0].endswith("return 1\n")
+
+
 def test_each_file_is_told_with_what_a_check_found_in_it(root):
     for name in ("a.py", "b.py"):
         (root / name).write_text("x = 1\n")

@@ -59,7 +59,7 @@ def test_patterns_find_files_beneath_path(tmp_path, find, pattern, found):
     assert out.data["files"] == found
     assert (out.data["count"], out.data["truncated"]) == (len(found), False)
     if found:
-        assert out.text.partition("\nLeft out: ")[0] == "\n".join(found)
+        assert out.text.partition("\nLeft out (")[0] == "\n".join(found)
 
 
 def test_results_are_relative_to_the_root_or_absolute(tmp_path, find):
@@ -90,7 +90,7 @@ def test_the_first_results_by_name_are_shown_and_the_rest_announced(tmp_path, fi
         out = find("*.py", max_results=most)
         assert out.data["files"] == by_name[:most]
         assert out.data["truncated"]
-        assert f"First {most} results only" in out.text
+        assert f"First {most} of " in out.text
     assert find("*.py", max_results=len(names)).data["files"] == by_name
 
 
@@ -115,8 +115,8 @@ def test_noise_is_left_out_unless_it_is_named(tmp_path, find):
     out = find("**/*", include_hidden=True)
     assert out.data["files"] == ["src/dist"]
     missing = find("y")
-    told = "Left out: .svn, __pycache__, build, dist, node_modules and 2 more. "
-    told += "To see one, give its path."
+    told = "Left out (dependencies and builds): .svn, __pycache__, build, dist, node_modules"
+    told += " and 2 more. To see one, give its path."
     assert missing.text.endswith(told)
     assert out.text == f"src/dist\n{told}"
     assert len(find("x", include_hidden=True, include_noise=True).data["files"]) == 7
@@ -201,7 +201,8 @@ def test_an_unreadable_directory_is_counted(tmp_path, find, monkeypatch):
 def test_ls_puts_directories_first_and_marks_them(tmp_path, run):
     put(tmp_path, "README.md", "src/x", "tests/y", "a", "node_modules/z", ".hidden")
     out = run("ls")
-    left_out = "Left out: .hidden, node_modules. To see one, give its path."
+    left_out = "Left out (hidden, dependencies and builds): .hidden, node_modules."
+    left_out += " To see one, give its path."
     assert out.text == f"src/\ntests/\nREADME.md\na\n{left_out}"
     assert out.data["entries"][0] == {"name": "src", "type": "directory"}
     assert out.data["entries"][-1] == {"name": "a", "type": "file"}

@@ -68,7 +68,7 @@ def test_the_first_results_are_the_same_on_every_run(tmp_path, search):
     assert runs[0].text == runs[1].text == runs[2].text
     assert runs[0].data["truncated"]
     assert runs[0].data["matches"][3]["file"] == "d1/f1"
-    assert "First 10 results only" in runs[0].text
+    assert "First 10 of more than 100 results" in runs[0].text
     assert "`include`" in runs[0].text
     (tmp_path / "one").write_text("need\n" * 20)
     assert search("need", path="one", max_results=10).text.endswith("a narrower pattern.")
@@ -193,7 +193,8 @@ def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, sea
     assert search("need", path="node_modules").text == "node_modules/a:1:need"
     assert search("need", path=".git").text == ".git/b:1:need"
     assert search("need", include="node_modules/**").text == "node_modules/a:1:need"
-    told = "Left out: node_modules, p.egg-info. To see one, give its path."
+    told = "Left out (dependencies and builds): node_modules, p.egg-info."
+    told += " To see one, give its path."
     assert search("need").text.endswith(f"\n{told}")
     both = {m["file"] for m in search("need", include_noise=True).data["matches"]}
     assert both == {"x.egg_2", "build", "node_modules/a", "p.egg-info/q"}
@@ -201,11 +202,14 @@ def test_noise_and_hidden_directories_are_searched_only_when_named(tmp_path, sea
 
 def test_hidden_files_are_searched_when_the_include_names_them(tmp_path, search):
     put(tmp_path, _DOT_env="need", a="need", _DOT_x__y="need")
-    left_out = "Left out: .env, .x. To see one, give its path."
+    left_out = "Left out (hidden): .env, .x. To see one, give its path."
     assert search("need").text == f"a:1:need\n{left_out}"
     assert search("need", include=".env").text == ".env:1:need"
     assert search("need", include="*").text == f"a:1:need\n{left_out}"
-    assert search("need", include="a").text == "a:1:need\nLeft out: .x. To see one, give its path."
+    assert (
+        search("need", include="a").text
+        == "a:1:need\nLeft out (hidden): .x. To see one, give its path."
+    )
     assert len(search("need", include_hidden=True).data["matches"]) == 3
 
 
@@ -357,7 +361,8 @@ def test_no_match_says_so_and_what_was_not_searched(tmp_path, search):
     put(tmp_path, a="x", build__b="x")
     out = search("need")
     assert out.ok
-    assert out.text == "No match in '.'. Left out: build. To see one, give its path."
+    left_out = "Left out (dependencies and builds): build. To see one, give its path."
+    assert out.text == f"No match in '.'. {left_out}"
 
 
 def test_pipes_and_sockets_do_not_block(tmp_path, search):
@@ -445,7 +450,7 @@ def test_an_answer_is_as_long_as_one_of_read_and_says_where_it_ends(tmp_path, se
     out = search("need")
     assert len(out.text) < 52_000
     shown = out.data["count"]
-    assert f"First {shown} results only" in out.text
+    assert f"First {shown} of 90 results" in out.text
     assert out.data["truncated"]
     assert search("need", offset=shown).text.startswith(f"a:{shown + 1}:need {shown} ")
 

@@ -192,10 +192,10 @@ def _placed() -> list[PatchCase]:
         _update("repeated-neighbour", b"a = 1\nb = 2\nc = 3\n",
                 ["@@", " a = 1", "+b = 2"], None, says="repeats the line",
                 codex="the line stands twice"),
-        _update("only-new-lines", b"a\nb\n", ["@@", "+c"], None, says="none to put them beside",
+        _update("only-new-lines", b"a\nb\n", ["@@", "+c"], None, says="new lines only",
                 codex="appended"),
         _update("only-new-lines-with-an-anchor", TWINS, ["@@ class A:", "+    x = 1"], None,
-                says="none to put them beside", codex="appended"),
+                says="new lines only", codex="appended"),
         _update("appended", b"a = 1\nb = 2\n", ["@@", "+c = 3", "*** End of File"],
                 b"a = 1\nb = 2\nc = 3\n"),
         _update("into-an-empty-file", b"", ["@@", "+c = 3"], b"c = 3\n"),
@@ -255,7 +255,7 @@ def _files() -> list[PatchCase]:
         PatchCase("later-file-absent", two, enveloped(*change, "*** Delete File: c.py"),
                   says="does not exist", codex="the first file is changed"),
         PatchCase("nothing-changes", two, enveloped("*** Update File: a.py", "@@", " a = 1"),
-                  says="not how", codex="it counts as done"),
+                  says="its old and new lines are the same", codex="it counts as done"),
     ]  # fmt: skip
 
 

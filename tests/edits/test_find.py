@@ -1,7 +1,7 @@
 import pytest
 
 from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.quotes import EXACTLY, Evidence
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 
 
@@ -85,15 +85,23 @@ def test_a_blank_line_more_at_the_end_than_in_the_quote_is_asked_about():
     assert edited("a\nb\nc\n", "b\nc", "x\n\nc")[1] == "a\nx\n\nc\n"
 
 
-def test_without_a_threshold_it_is_the_one_that_was_sent():
-    exact = {"evidence": Evidence(None)}
+def test_without_a_threshold_a_newline_more_or_less_than_in_the_quote_is_asked_about():
+    for old, new in (("b", "x\n"), ("b\n", "x")):
+        with pytest.raises(InvalidChange, match="ends with a newline and"):
+            find(b"a\nb\nc\n", old, new, evidence=Evidence(None))
+
+
+def test_for_a_host_it_is_the_one_that_was_sent():
+    exact = {"evidence": EXACTLY}
     assert edited("a\nb\nc\n", "b", "x\n", **exact)[1] == "a\nx\n\nc\n"
     assert edited("a\nb\nc\n", "b\n", "x", **exact)[1] == "a\nxc\n"
     assert edited("a\nb\n", "b\n", "x", **exact)[1] == "a\nx"
 
 
-def test_without_a_threshold_what_is_doubtful_is_told():
-    found = find(b"a\nb\nc\n", "b", "x\nc", evidence=Evidence(None))
+def test_a_host_is_told_what_is_doubtful_and_a_model_asked():
+    with pytest.raises(InvalidChange, match="repeats the line"):
+        find(b"a\nb\nc\n", "b", "x\nc", evidence=Evidence(None))
+    found = find(b"a\nb\nc\n", "b", "x\nc", evidence=EXACTLY)
     assert found.apply(b"a\nb\nc\n") == b"a\nx\nc\nc\n"
     assert "repeats the line" in found.how
 
@@ -157,7 +165,7 @@ def test_without_a_threshold_the_exact_text_counts_whatever_its_line_endings():
         find(text.encode(), old, "x", evidence=Evidence(0.85))
         with pytest.raises(NoMatch):
             find(text.encode(), old, "x", evidence=Evidence(None))
-    assert find(b"  x", "x", "y\nz", evidence=Evidence(None)).apply(b"  x") == b"  y\nz"
+    assert find(b"  x", "x", "y\nz", evidence=EXACTLY).apply(b"  x") == b"  y\nz"
 
 
 @pytest.mark.parametrize(

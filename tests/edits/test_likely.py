@@ -1,4 +1,4 @@
-"""A mistyped ID is put right where its words leave no doubt; else a refusal shows what is near."""
+"""A mistyped ID is never taken as another; the refusal shows the line that was meant."""
 
 import re
 
@@ -26,20 +26,14 @@ def test_a_refusal_shows_the_line_that_was_meant_however_far_down_it_is(lines):
 
 
 @pytest.mark.parametrize("end", ["start_line_id", "end_line_id"])
-def test_a_slip_in_an_id_is_put_right_and_told_where_the_words_are_those_of_one_line(
-    lines, root, end
-):
+def test_a_slip_in_an_id_is_no_other_line_even_where_its_words_fit_one(lines, root, end):
     session, _, mark, wrong = lines
     change = {"start_line_id": f"{mark} line 200", "end_line_id": f"{mark} line 200"}
     change[end] = f"{wrong} line 200"
     out = session.edit({**change, "new_content": "x"})
-    assert out.ok, out.text
-    assert out.text.startswith(f"No line {wrong}: taken as {mark}.\n")
-    assert (root / "a.txt").read_text().split("\n")[199:202] == [
-        "line 199 of many",
-        "x",
-        "line 201 of many",
-    ]
+    assert out.code in ("UNKNOWN_LINE_ID", "INVALID_CHANGE")
+    assert f"Did you mean '{mark} line 200'" in out.text
+    assert "x" not in (root / "a.txt").read_text().split("\n")
 
 
 @pytest.mark.parametrize("lines", ["words"], indirect=True)

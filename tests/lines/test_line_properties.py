@@ -348,8 +348,12 @@ class Life(RuleBasedStateMachine):
     @rule(data=st.data())
     def write(self, data):
         content = data.draw(texts()).decode()
-        out = self.tools(data)["write"].call({"file_path": "a.txt", "content": content})
-        assert out.ok
+        tools, before = self.tools(data), self.path.read_bytes()
+        call = {"file_path": "a.txt", "content": content}
+        if not tools["write"].call(call).ok:  # it is asked about, and a read is the answer
+            assert self.path.read_bytes() == before
+            assert tools["read"].call({"file_path": "a.txt"}).ok
+            assert tools["write"].call(call).ok
         assert self.path.read_bytes() == content.encode()
 
     @precondition(lambda self: self.told)

@@ -47,10 +47,37 @@ def test_a_part_of_a_line_is_found_as_before(root, compact):
     assert compact("Edit", old_string='"1"', new_string='"2"').ok
 
 
-def test_exact_tools_take_the_text_wherever_it_is(root, compact):
-    tools = toolset("file_ops").bind(Workspace(root))
+@pytest.mark.parametrize(
+    ("name", "read", "edit"),
+    [
+        ("compact", "Read", "Edit"),
+        ("deepagents", "read_file", "edit_file"),
+        ("file_ops", "read_file", "edit_file"),
+        ("file_ops", "read_file", "search_replace"),
+        ("filesystem", "read", "edit"),
+    ],
+)
+@pytest.mark.parametrize("own", [True, False])
+def test_a_quote_that_is_within_a_changed_line_now_is_asked_about(root, name, read, edit, own):
+    tools = toolset(name).bind(Workspace(root))
     (root / "a.txt").write_text(READ)
-    assert tools["read_file"].call({"path": "a.txt"}).ok
+    assert tools[read].call({"path": "a.txt"}).ok
+
+    def change(old, new):
+        return tools[edit].call({"path": "a.txt", "old_string": old, "new_string": new})
+
+    if own:
+        assert change('version = "1"', 'python_version = "1"').ok
     (root / "a.txt").write_text(NOW)
-    change = {"old_string": 'version = "1"', "new_string": 'version = "2"'}
-    assert tools["edit_file"].call({"path": "a.txt", **change}).ok
+    out = change('version = "1"', 'version = "2"')
+    assert "within a longer one, line 2" in out.text
+    assert (root / "a.txt").read_text() == NOW
+    assert change('python_version = "1"', 'python_version = "2"').ok
+
+
+def test_a_host_replaces_the_text_wherever_it_is(root):
+    workspace = Workspace(root)
+    (root / "a.txt").write_text(READ)
+    for _ in range(2):
+        assert workspace.edit_text("a.txt", "version", "python_version").replacements == 1
+    assert (root / "a.txt").read_text().endswith('python_python_version = "1"\n')

@@ -194,7 +194,7 @@ def test_a_refused_write_keeps_the_line_ids(root, sessions):
     session = sessions(policy=Policy(max_file_size=100))
     (root / "a.txt").write_text(TEXT)
     ids = session.ids()
-    assert session.write("x" * 200).code == "FILE_TOO_LARGE"
+    assert session.write("x" * 200 + "\n").code == "FILE_TOO_LARGE"
     assert session.edit({"line_id": ids[0], "new_content": "ONE"}).ok
 
 

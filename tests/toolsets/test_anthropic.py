@@ -55,3 +55,24 @@ def test_a_memory_that_is_not_there_yet_is_empty(tmp_path):
     assert memory.call({"command": "view", "path": "/memories"}).text == "Nothing is there yet."
     assert not memory.call({"command": "view", "path": "/memories/a.md"}).ok
     assert not (tmp_path / "memories").exists()
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ({"command": "str_replace", "old_str": "two two\n"}, "one\ntwo\n"),
+        ({"command": "insert", "insert_line": 1, "new_str": "x"}, "one\nx\ntwo\ntwo two\n"),
+        (
+            {"command": "str_replace", "old_str": "two", "new_str": "2", "replace_all": True},
+            "one\n2\n2 2\n",
+        ),
+    ],
+    ids=["deletes", "as older editors have it", "everywhere"],
+)
+def test_an_edit_may_be_spelled_as_other_editors_have_it(sent, text, tmp_path):
+    (tmp_path / "a.txt").write_text("one\ntwo\ntwo two\n")
+    editor = toolset("anthropic").bind(Workspace(tmp_path))["str_replace_based_edit_tool"]
+    assert editor.call({"command": "view", "path": "a.txt"}).ok
+    done = editor.call({"path": "a.txt", **sent})
+    assert done.ok, done.text
+    assert (tmp_path / "a.txt").read_text() == text

@@ -244,6 +244,33 @@ def test_a_hidden_parameter_is_taken_with_the_value_that_it_has_anyway(compact, 
     tools["Read"].call({"file_path": path})
     edit = {"file_path": path, "old_string": "two", "new_string": "2"}
     assert tools["Edit"].call({**edit, "replace_all": False}).ok
-    for name, value in (("replace_all", True), ("gate", True)):
-        out = tools["Edit"].call({**edit, name: value})
-        assert out.text.startswith(f"Error: Unknown argument {name!r}.")
+    out = tools["Edit"].call({**edit, "gate": True})
+    assert out.text.startswith("Error: Unknown argument 'gate'.")
+
+
+def test_replace_all_is_taken_though_it_is_not_shown(compact, root):
+    tools = compact()
+    (root / "a.txt").write_text("one two\none\n")
+    path = str(root / "a.txt")
+    edit = {"file_path": path, "old_string": "one", "new_string": "1", "replace_all": True}
+    assert "replace_all" not in tools["Edit"].schema["properties"]
+    assert tools["Edit"].call(edit).ok
+    assert (root / "a.txt").read_text() == "1 two\n1\n"
+
+
+def test_a_command_starts_no_job_where_no_tool_reads_one(root):
+    tools = toolset("compact").joined(toolset("workspace").only("bash", "ls")).bind(Workspace(root))
+    assert "background" not in tools["bash"].schema["properties"]
+    out = tools["bash"].call({"command": "echo one", "background": True})
+    assert out.text.startswith("Error: Unknown argument 'background'.")
+    late = tools["bash"].call({"command": "sleep 5", "timeout": 1})
+    assert late.code == "TIMEOUT"
+    assert "background" not in late.text
+
+
+def test_a_search_counts_what_is_behind_its_cap(compact, root):
+    for number in range(12):
+        (root / f"{number}.txt").write_text("one\n")
+    tools = compact(COMPACT.with_defaults({"Glob": {"max_results": 5}, "Grep": {"max_results": 5}}))
+    assert "First 5 of 12 results: use" in tools["Glob"].call({"pattern": "*.txt"}).text
+    assert "First 5 of 12 results: use" in tools["Grep"].call({"pattern": "one"}).text

@@ -61,18 +61,28 @@ def test_dot_entries_are_shown_and_the_sixteen_directories_left_out(opened, name
     paths, texts = searched(tools, name)
     assert paths == SHOWN
     for text in texts:
-        assert "Left out: .eggs, .hg, .mypy_cache, .nox, .pytest_cache and 10 more." in text
-    assert tools["ls"].call({}).text.startswith(".ai/\n.github/\nsrc/\n.env.yml\nLeft out: ")
+        assert "Left out (dependencies and builds): .eggs, .hg, .mypy_cache, .nox" in text
+    assert tools["ls"].call({}).text.startswith(".ai/\n.github/\nsrc/\n.env.yml\nLeft out (")
     assert len(NOISE) == 15  # and *.egg-info
 
 
-@pytest.mark.parametrize("name", ["compact", "filesystem"])
+def test_the_searches_of_compact_leave_out_what_lists_do(opened):
+    tools = opened("compact")
+    paths, texts = searched(tools, "compact")
+    assert paths == {"src/a.yml"}
+    for text in texts:
+        assert "Left out (hidden, dependencies and builds): .eggs, .env.yml, .github" in text
+    everything, _ = searched(tools, "compact", include_hidden=True, include_noise=True)
+    assert everything == SHOWN | NOISY - {".git/x.yml"}
+
+
+@pytest.mark.parametrize("name", ["filesystem"])
 def test_every_directory_is_searched_and_dot_entries_when_asked_for(opened, name):
     tools = opened(name)
     paths, texts = searched(tools, name)
     assert paths == {"src/a.yml"} | PLAIN_NOISE
     for text in texts:
-        assert "Left out: .eggs, .env.yml, .github, .hg, .mypy_cache and 6 more." in text
+        assert ": .eggs, .env.yml, .github, .hg, .mypy_cache and 6 more." in text
     everything, texts = searched(tools, name, include_hidden=True)
     assert everything == SHOWN | NOISY - {".git/x.yml"}
     assert not any("Left out" in text for text in texts)
@@ -93,7 +103,8 @@ def test_ls_lists_what_rm_can_remove(opened):
 def test_a_path_that_is_left_out_means_whatever_is_allowed(opened, name):
     tools = opened(name, allowed_paths=["src/**", "build/x.yml", ".github"])
     paths, texts = searched(tools, name)
-    assert paths == {"src/a.yml", *([".github/ci.yml"] if name == "workspace" else ["build/x.yml"])}
+    more = {"workspace": [".github/ci.yml"], "filesystem": ["build/x.yml"]}
+    assert paths == {"src/a.yml", *more.get(name, ())}
     assert not any(".env.yml" in text or ".hg" in text for text in texts)
     glob, *_ = TOOLS[name]
     assert tools[glob].call({"pattern": "*", "path": ".hg"}).code == "PATH_DENIED"
