@@ -121,11 +121,7 @@ def of_sent(diff: str) -> str:
             what = "added" if sign == "+" else "removed"
             lines[_ENDS:-_ENDS] = [f"({left:,} {what} lines not shown)"]
         rows += lines
-    return clipped("\n".join(rows))
-
-
-def clipped(diff: str) -> str:
-    """As much of a diff as a model is shown."""
+    diff = "\n".join(rows)
     return first_lines(diff, DIFF, MAX_LINE_CHARS + len("+"), " of the diff not shown")
 
 

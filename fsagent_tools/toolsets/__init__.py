@@ -27,8 +27,6 @@ _NAMES = (
     "deepagents",
     "openai",
     "anthropic",
-    "file_management",
-    "mcp_filesystem",
     "refactor",
 )
 
