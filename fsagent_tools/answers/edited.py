@@ -121,7 +121,11 @@ def of_sent(diff: str) -> str:
             what = "added" if sign == "+" else "removed"
             lines[_ENDS:-_ENDS] = [f"({left:,} {what} lines not shown)"]
         rows += lines
-    diff = "\n".join(rows)
+    return clipped("\n".join(rows))
+
+
+def clipped(diff: str) -> str:
+    """As much of a diff as a model is shown."""
     return first_lines(diff, DIFF, MAX_LINE_CHARS + len("+"), " of the diff not shown")
 
 

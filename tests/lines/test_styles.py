@@ -56,7 +56,8 @@ def test_what_is_no_word_of_the_list_is_none(typed):
 
 @pytest.mark.parametrize(
     ("style", "line_id", "line", "label"),
-    [("tag", "a3f2c1", "[LID:a3f2c1] x", "[LID:a3f2c1]"), ("words", AMP, "amp\tx", "amp"), ("words", TWO, "amp.bek\tx", "amp.bek")],
+    [("tag", "a3f2c1", "[LID:a3f2c1] x", "[LID:a3f2c1]"), ("words", AMP, "amp\tx", "amp"),
+     ("words", TWO, "amp.bek\tx", "amp.bek")],
 )  # fmt: skip
 def test_a_style_shows_lines_and_labels(style, line_id, line, label):
     shown = STYLES[style]
