@@ -75,8 +75,6 @@ def here(driver: str, *more: str) -> tuple[str, ...]:
 OURS = (
     Own("edit_lines tag", lambda: Ids("tag", words=False)),
     Own("edit_lines tag, first words", lambda: Ids("tag", words=True)),
-    Own("edit_lines short", lambda: Ids("short", words=False), style="short"),
-    Own("edit_lines short, first words", lambda: Ids("short", words=True), style="short"),
     Own("edit_lines words", lambda: Ids("words", words=True), style="words"),
     Own("edit (compact)", Quotes, "compact", "Read", "Edit"),
     Own("edit_file (file_ops)", Quotes, "file_ops", "read_file", "edit_file"),

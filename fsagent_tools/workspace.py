@@ -54,7 +54,7 @@ class Workspace(Direct, Rewind):
         cache_dir: Where line indexes are kept; by default `.ai/cache/` in the root, for a home
             directory the state directory, and in memory if read-only or if files are elsewhere.
         line_ids: How IDs look, in place of each toolset's own style: "tag" `[LID:a3f2c1] text`,
-            "short" `a3f2c1|text`, or "words" `amp<TAB>text`, cheaper than line numbers.
+            or "words" `amp<TAB>text`, cheaper than line numbers.
         staleness: "lines" (default) refuses an edit by ID if an addressed line has changed, "file"
             if anything in the file has.
         paths: "relative" (default), or "virtual": "/" is the root in arguments and answers, but
@@ -82,7 +82,7 @@ class Workspace(Direct, Rewind):
         ConfigInvalid: If a value cannot be used.
 
     Examples:
-        >>> workspace = Workspace(files=MemoryFiles({"a.py": "x = 1\\n"}), line_ids="short")
+        >>> workspace = Workspace(files=MemoryFiles({"a.py": "x = 1\\n"}), line_ids="words")
         >>> workspace.edit_text("a.py", "1", "2").replacements
         1
         >>> workspace.read_text("a.py").text

@@ -183,7 +183,6 @@ WORDS = {  # of one call of each action that needs some, by the action's name
     "webfetch": ["http://127.0.0.1:9/"],
     "websearch": ["words"],
     "diagnostics": ["a.txt"],
-    "edit_texts": ["a.txt", '[{"oldText": "alpha", "newText": "ALPHA"}]'],
     "apply_patch": ["*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"],
     "str_replace_based_edit_tool": ["view", "a.txt"],
     "references": ["a.txt", "alpha"],

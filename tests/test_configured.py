@@ -40,7 +40,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_system_user_project_and_environment_apply_in_this_order(way, places, monkeypatch):
     root = places(
-        system="max_file_size: 1MB\nline_ids: short\nstaleness: file\n",
+        system="max_file_size: 1MB\nline_ids: tag\nstaleness: file\n",
         user="max_file_size: 2MB\nline_ids: words\ndenied_paths: [secret]\n",
         project="denied_paths: ['*.key']\nmax_file_size: 1000\n",
     )
@@ -68,11 +68,11 @@ def test_a_workspace_alone_reads_no_configuration(places, monkeypatch):
 
 
 def test_what_a_program_says_wins(places):
-    root = places(user="readonly: true\nline_ids: short\n")
+    root = places(user="readonly: true\nline_ids: tag\n")
     assert not Workspace.from_config(root, policy=Policy()).policy.readonly
     own = select_tools(root, policy=Policy(denied_paths=["x"]))[0].workspace
     assert own.policy == Policy(denied_paths=["x"])
-    assert own.style.name == "short"
+    assert own.style.name == "tag"
 
 
 def test_tools_that_are_configured_away_are_not_shown(places):

@@ -54,8 +54,8 @@ def test_zero_is_no_value_of_an_optional_limit(tmp_path):
     }.items():
         assert "two" in tools[name].call(sent).text
     assert tools["read"].call({"file_path": "a.txt", "offset": 0.0}).ok
-    whole = toolset("workspace").showing({"read": ["tail"]}).bind(Workspace(tmp_path))["read"]
-    assert not whole.call({"file_path": "a.txt", "tail": 0}).ok  # which says something
+    whole = toolset("workspace").showing({"read": ["end_line"]}).bind(Workspace(tmp_path))["read"]
+    assert not whole.call({"file_path": "a.txt", "end_line": 0}).ok  # which says something
 
 
 @pytest.mark.parametrize(

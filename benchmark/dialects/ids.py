@@ -9,7 +9,6 @@ from benchmark.hunks import Hunk
 
 STYLES = {
     "tag": re.compile(r"^(?:[ +])?\[LID:([0-9a-f]{6})\] (.*)"),
-    "short": re.compile(r"^(?:[ +])?([0-9a-f]{6})\|(.*)"),
     "words": re.compile(r"^(?:[ +])?([a-z]{3}(?:\.[a-z]{3})*)\t(.*)"),
 }
 

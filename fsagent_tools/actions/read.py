@@ -66,7 +66,6 @@ class ReadParams(Params):
         max_length=_MOST_PARTS,
         description="Read these too: b.py, a.py:300-340.",
     )
-    tail: int | None = Field(None, ge=1, description="Only so many lines, the last ones.")
     pattern: str | None = Field(None, description="Regex: show only the lines that match.")
     pages: str | None = Field(None, description="Pages of a PDF, e.g. 1-5.")
     end_line: int | None = Field(
@@ -91,11 +90,7 @@ class ReadParams(Params):
 
     @classmethod
     def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        values = number_as_text(values, "pages")
-        paths = values.get("path")
-        if not isinstance(paths, tuple):  # a row makes that of several; no JSON has one
-            return values
-        return {**values, "path": paths[0], "more": [*paths[1:]]}
+        return number_as_text(values, "pages")
 
 
 @action(effect=Effect.READ)
@@ -182,8 +177,6 @@ def _next_part(file: ReadableFile, line: int, shown: int) -> str:
 
 def _lines(document: Document, p: ReadParams, file: ReadableFile) -> Read:
     total = document.lines.count
-    if p.tail is not None:
-        p = p.changed(offset=max(1, total - p.tail + 1))
     start = window_start(p.offset, total, document.name)
     limit = p.limit if p.end_line is None else min(p.limit, p.end_line - start)
     if limit < 1:

@@ -10,7 +10,7 @@ from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.words import id_of, mint_words, word_marks, word_of
 from fsagent_tools.records import dataclass
 
-StyleName = Literal["tag", "short", "words"]
+StyleName = Literal["tag", "words"]
 _HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"
 _WORD = r"[a-zA-Z]{3}(?:\.[a-zA-Z]{3})*(?![\w.])"
 _BEFORE = r"\s*(?:\d+\s+)?[+`'\"]?\s*\[?\s*(?:LID:)?\s*"
@@ -135,6 +135,5 @@ class _Words(Style):
 
 STYLES: dict[StyleName, Style] = {
     "tag": Style("tag", "[LID:", "] ", "]"),
-    "short": Style("short"),
     "words": _Words("words", after="\t"),
 }

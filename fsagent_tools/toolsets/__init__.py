@@ -26,8 +26,6 @@ _NAMES = (
     "deepagents",
     "openai",
     "anthropic",
-    "file_management",
-    "mcp_filesystem",
     "refactor",
 )
 

@@ -15,7 +15,7 @@ def name(session, line, path="a.py"):
     return re.match(r"\[?(?:LID:)?([\w.]+)", shown)[1]
 
 
-@pytest.fixture(params=["tag", "short", "words"])
+@pytest.fixture(params=["tag", "words"])
 def any_style(sessions, root, request):
     (root / "a.py").write_text(CODE)
     session = sessions(line_ids=request.param)
@@ -598,7 +598,7 @@ def test_each_change_is_told_under_its_number(sessions, root):
     assert shape(out) == "@@ 2\n+    a\n+    b\nthen: y"
 
 
-@pytest.mark.parametrize("style", ["tag", "short", "words"])
+@pytest.mark.parametrize("style", ["tag", "words"])
 def test_of_many_lines_the_middle_is_told_by_its_ids(sessions, root, style):
     session = sessions(line_ids=style)
     (root / "a.txt").write_text("first = 1\nlast = 1\n")

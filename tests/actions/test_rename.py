@@ -87,7 +87,7 @@ def test_a_rename_changes_every_use_in_one_step(opens, root):
 
 
 def test_uses_come_as_lines_with_their_ids(opens):
-    workspace = opens(line_ids="short")
+    workspace = opens(line_ids="tag")
     out = call(workspace, "references")
     assert [(row["file"], row["line"]) for row in out.data["matches"]] == [
         ("a.go", 1),
@@ -241,10 +241,10 @@ def test_a_name_of_several_things_is_not_guessed(opens, root):
 @pytest.mark.parametrize("number", [2, "2", "id"])
 def test_a_line_says_which_is_meant(opens, root, number):
     (root / "a.go").write_text("# total\nlocal total\ntotal of\n")
-    workspace = opens(line_ids="short")
+    workspace = opens(line_ids="tag")
     if number == "id":
         read = toolset("workspace").bind(workspace)["read"]
-        number = read.call({"file_path": "a.go"}).text.splitlines()[1].partition("|")[0]
+        number = read.call({"file_path": "a.go"}).text.splitlines()[1].partition(" ")[0]
     assert renamed(workspace, line=number).ok
     assert (root / "a.go").read_text() == "# total\nlocal sum\ntotal of\n"
     assert (root / "b.go").read_text() == FILES["b.go"]

@@ -70,13 +70,13 @@ async def test_the_functions_of_a_tool_take_arguments_as_python_has_them(shop):
 
 @every_toolset
 def test_copies_and_pickles_work_in_the_same_place(toolset, shop):
-    workspace = Workspace(shop, policy=Policy(denied_paths=["secret"]), line_ids="short")
+    workspace = Workspace(shop, policy=Policy(denied_paths=["secret"]), line_ids="words")
     for tool in get_tools(workspace, toolset):
         same, again = copy.deepcopy(tool), pickle.loads(pickle.dumps(tool))
         assert same.core.workspace is tool.core.workspace
         assert again.core.schema == tool.core.schema
         assert again.core.workspace.policy == tool.core.workspace.policy
-        assert again.core.workspace.style.name == "short"
+        assert again.core.workspace.style.name == "words"
         assert render_text_description([again]) == render_text_description([tool])
         assert again.invoke(arguments(tool.core))
     for tool in llamaindex_tools(workspace, toolset):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 
-@pytest.fixture(params=["tag", "short", "words"])
+@pytest.fixture(params=["tag", "words"])
 def lines(request, sessions, root):
     """A session that read 300 lines, the mark of the 200th, and that mark with a wrong letter."""
     (root / "a.txt").write_text("".join(f"line {n} of many\n" for n in range(300)))
@@ -50,7 +50,7 @@ def test_an_id_that_was_given_up_is_no_slip(lines, root):
     assert "x" not in (root / "a.txt").read_text().split("\n")
 
 
-@pytest.mark.parametrize("style", ["tag", "short", "words"])
+@pytest.mark.parametrize("style", ["tag", "words"])
 def test_a_line_that_is_a_bracket_alone_can_be_quoted(style, sessions, root):
     (root / "a.txt").write_text("x = [\n    1,\n]\n")
     session = sessions(line_ids=style)

@@ -7,7 +7,7 @@ from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.styles import STYLES, Typed
 from fsagent_tools.lines.words import id_of, id_words, mint_words, word_of
 
-TAG, SHORT, WORDS = STYLES["tag"], STYLES["short"], STYLES["words"]
+TAG, WORDS = STYLES["tag"], STYLES["words"]
 AMP, TWO, BLANK = id_of("amp"), id_of("amp.bek"), "000080"
 
 
@@ -17,7 +17,7 @@ AMP, TWO, BLANK = id_of("amp"), id_of("amp.bek"), "000080"
      "[LID:a3f2c1]  ", "[LID:a3f2c1"],
 )  # fmt: skip
 def test_an_id_is_understood_with_what_stands_around_it(typed):
-    assert TAG.parse(typed) == SHORT.parse(typed) == Typed("a3f2c1", "", "a3f2c1")
+    assert TAG.parse(typed) == Typed("a3f2c1", "", "a3f2c1")
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_what_is_no_word_of_the_list_is_none(typed):
 
 @pytest.mark.parametrize(
     ("style", "line_id", "line", "label"),
-    [("tag", "a3f2c1", "[LID:a3f2c1] x", "[LID:a3f2c1]"), ("short", "a3f2c1", "a3f2c1|x", "a3f2c1"),
-     ("words", AMP, "amp\tx", "amp"), ("words", TWO, "amp.bek\tx", "amp.bek")],
+    [("tag", "a3f2c1", "[LID:a3f2c1] x", "[LID:a3f2c1]"), ("words", AMP, "amp\tx", "amp"),
+     ("words", TWO, "amp.bek\tx", "amp.bek")],
 )  # fmt: skip
 def test_a_style_shows_lines_and_labels(style, line_id, line, label):
     shown = STYLES[style]

@@ -272,7 +272,7 @@ def test_sessions_of_two_styles_leave_each_other_s_ids_alone(root, file, session
     words = sessions(line_ids="words")
     word = words.read(offset=3, limit=1).text.split("\t")[0]
     change = {"line_id": f"{word} three", "new_content": "third"}
-    assert sessions(line_ids="short").edit({"line_id": tag, "new_content": "second"}).ok
+    assert sessions(line_ids="tag").edit({"line_id": tag, "new_content": "second"}).ok
     assert sessions(line_ids="words").edit(change).ok
     assert file.read_text() == "one\nsecond\nthird\n"
 

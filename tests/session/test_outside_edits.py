@@ -16,7 +16,6 @@ FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 COMMON = ["", "", "}", "}", "    }", "x = 1", "    return x", "a b", "else:"]
 ROWS = {
     "tag": re.compile(r"\[LID:(\w{6})\] (.*)"),
-    "short": re.compile(r"(\w{6})\|(.*)"),
     "words": re.compile(r"(?:([a-z]{3}(?:\.[a-z]{3})*)\t)?(.*)"),
 }
 

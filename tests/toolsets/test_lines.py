@@ -36,8 +36,8 @@ def test_definitions_stay_cheap(tools):
 def test_ids_are_words_unless_the_workspace_was_told_otherwise(root, tools):
     assert tools["read"].workspace.style.name == "words"
     assert select_tools(root)[0].workspace.style.name == "words"
-    told_so = Workspace(root, line_ids="short")
-    assert toolset("lines").bind(told_so)["read"].workspace.style.name == "short"
+    told_so = Workspace(root, line_ids="tag")
+    assert toolset("lines").bind(told_so)["read"].workspace.style.name == "tag"
     used = Workspace(root)
     used.edit_text("a.py", "x0 = 0", "x0 = 1")
     assert select_tools(used)[0].workspace.style.name == "words"
