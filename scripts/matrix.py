@@ -13,7 +13,6 @@ from package import OUTER, PROJECT, ROOT, lowest, run
 
 EXTRAS = ("langchain", "llamaindex", "mcp")  # whose frameworks are held at their lowest
 MORE = ("config", "lsp", "media", "web")
-FREE = ("places",)  # adapters that need no framework
 # What agents are made of is no dependency of ours; older ones lack what approval is built upon.
 AGENTS = ("langchain==1.4.2", "langgraph==1.2.11")
 # `langchain-mcp-adapters` wants an MCP library before version 2: here is where it fits.
@@ -31,7 +30,7 @@ def left_out() -> dict[Path, set[str]]:
     here = modules([*PROJECT["dependencies"], *brought, *AGENTS, *BESIDE, *TESTS])
     ours = {path.name for path in (ROOT / "adapters").glob("fsagent_tools_*")}
     missing = packages_distributions().keys() | ours
-    missing -= here | {f"fsagent_tools_{extra}" for extra in (*EXTRAS, *FREE)}
+    missing -= here | {f"fsagent_tools_{extra}" for extra in EXTRAS}
     entries = PROJECT["entry-points"]["fsagent_tools.commands"]
     words = {word: place.partition(":")[0] for word, place in entries.items()}
     suite = Suite(FOLDER, (ROOT / "tests", FOLDER), words)

@@ -23,7 +23,6 @@ from fsagent_tools import (
     toolset,
 )
 from fsagent_tools.cli import main
-from fsagent_tools.remote import LocalChannel, Sending
 from fsagent_tools.types import Entry
 from fsagent_tools_deepagents import FsAgentBackend
 from fsagent_tools_langchain import get_tools as langchain_tools
@@ -78,10 +77,6 @@ def bound(workspace, name):
     return TOOLS.bind(workspace)[name]
 
 
-def by_channel(workspace, name, given):
-    return LocalChannel([bound(workspace, name)]).call(Sending(name, given, session="one"))
-
-
 def by_mcp(workspace, name, given):
     async def call():
         async with Client(server(workspace, TOOLS)) as client:
@@ -105,7 +100,6 @@ def by(get_tools, call):
 BY_TOOLS = {  # public name -> a call of a tool by it
     "fsagent_tools.Tool.call": lambda w, name, given: bound(w, name).call(given),
     "fsagent_tools.Tool.acall": lambda w, name, given: asyncio.run(bound(w, name).acall(given)),
-    "fsagent_tools.remote.LocalChannel.call": by_channel,
     "fsagent_tools_mcp.server": by_mcp,
     "fsagent_tools_langchain.FsAgentTool": by(langchain_tools, lambda t, a: t.invoke(a)),
     "fsagent_tools_llamaindex.FsAgentTool.call": by(llamaindex_tools, lambda t, a: t.call(**a)),
@@ -278,15 +272,6 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
     },
-    "fsagent_tools.remote": {
-        "CancelFlag": {"set", "waking"},
-        "LocalChannel": {"tools"},
-        "Channel": "what others implement",
-        **dict.fromkeys(("lost", "unreachable", "sliced", "unsliced", "repeatable"), "words"),
-        **dict.fromkeys(("LARGEST_MESSAGE", "check_weight"), "bounds"),
-        **dict.fromkeys(("Elsewhere", "as_sent", "remote_toolset", "served_at"), "makes tools"),
-        "RemoteWorkspace": "the verbs of a Workspace there",
-    },
     "fsagent_tools.testing": dict.fromkeys(("Call", "Script", "Turn", "call", "line_id"), "fakes"),
     "fsagent_tools_langchain": {
         **dict.fromkeys(("FsAgentToolkit", "aget_tools", "get_tools", "interrupt_on"), "tools"),
@@ -297,16 +282,8 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         **dict.fromkeys(("FsAgentToolSpec", "aget_tools", "get_tools"), "makes tools"),
         "OutputDelta": "data",
     },
-    "fsagent_tools_mcp": {
-        "SESSION": "a word",
-        "http_app": "a server",
-        "HttpChannel": "ends at a server",
-    },
+    "fsagent_tools_mcp": {"SESSION": "a word", "http_app": "a server"},
     "fsagent_tools_deepagents": {"deep_agent_options": "makes the backend and the middleware"},
-    "fsagent_tools_ray": {"RayWorkspaces": "ends at a LocalChannel"},
-    "fsagent_tools_places": dict.fromkeys(
-        ("SandboxChannel", "SshChannel"), "ends at a LocalChannel"
-    ),
 }
 
 

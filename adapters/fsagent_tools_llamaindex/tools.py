@@ -39,8 +39,8 @@ def get_tools(
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
     Args:
-        workspace: A `Workspace`, a path, the URL of a server, or a function that returns a
-            workspace or path for the workflow's `Context` of a call (None outside one).
+        workspace: A `Workspace`, a path, or a function that returns a workspace or path for the
+            workflow's `Context` of a call (None outside one).
         toolset: A toolset or its name; by default the configured one, else "lines".
         **options: Those of `ContextOptions`.
 

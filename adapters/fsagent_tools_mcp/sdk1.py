@@ -1,7 +1,6 @@
 """Version 1 of the MCP library, from 1.24, in the shape of version 2.
 
-Protocols until 2025-11-25; of that of 2026-07-28 the calls that are one POST each, which
-`HttpChannel` sends.
+Protocols until 2025-11-25; of that of 2026-07-28 the calls that are one POST each.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,8 +17,6 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from fsagent_tools_mcp.posting import VERSION
-
 types: Any = import_module("mcp.types")  # a type checker has those of version 2
 _low: Any = import_module("mcp.server.lowlevel.server")
 _McpError: Any = import_module("mcp.shared.exceptions").McpError
@@ -30,6 +27,7 @@ _KINDS = {
 }
 _LARGEST = 4 << 20  # bytes of a request, as in version 2
 _TOO_LARGE = f"A request has at most {_LARGEST >> 20} MB."
+VERSION = "2026-07-28"
 _NEWEST = types.LATEST_PROTOCOL_VERSION.encode()
 
 

@@ -7,8 +7,6 @@ default), or on any host (`any`), which does not know that a call had begun. It 
 the commands. --redeploy: so many times a host is replaced by one with an empty state directory, and
 ends when what it has begun is done. --postgres: the checkpointer is a PostgreSQL that is started
 for it (Debian's `postgresql`; `pip install langgraph-checkpoint-postgres "psycopg[binary,pool]"`).
---ray: the hosts are actors at three nodes of a Ray cluster, which have the users' directories, too,
-and are killed and replaced as a whole; without checkpoints of files.
 --shared: the hosts share one directory of state, too.
 """
 
@@ -231,16 +229,8 @@ def main(given: argparse.Namespace) -> None:
         for name in names:
             (root / name).mkdir()
         begun = time.monotonic()
-        fleet: Iterator[Any]
-        if given.ray:
-            from fleet_ray import hosts_on_ray, on_nodes
-
-            fleet = stack.enter_context(
-                hosts_on_ray(HOSTS, root, Agent, root, turns, states, on_nodes(HOSTS))
-            )
-        else:
-            arguments = [str(turns), states, *(["shared"] if given.shared else [])]
-            fleet = (Host(root, n, arguments) for n in count())
+        arguments = [str(turns), states, *(["shared"] if given.shared else [])]
+        fleet = (Host(root, n, arguments) for n in count())
         hosts = list(islice(fleet, HOSTS))
         for disturb, times in ((kill, given.kills), (redeploy, given.redeploy)):
             rest = hosts, fleet, times, seen
@@ -267,6 +257,5 @@ if __name__ == "__main__":
         parser.add_argument("again", nargs="?", choices=["same", "any"], default="same")
         parser.add_argument("--redeploy", type=int, default=0, metavar="N")
         parser.add_argument("--postgres", action="store_true")
-        parser.add_argument("--ray", action="store_true")
         parser.add_argument("--shared", action="store_true")
         main(parser.parse_args())

@@ -1,10 +1,15 @@
 """The client of the MCP library: that of version 2, or what an earlier one has in its shape."""
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+import socket
+import threading
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from importlib.metadata import version
 
+import uvicorn
 from pydantic.alias_generators import to_camel
+
+from tests.conftest import PATIENCE, eventually
 
 MODERN = not version("mcp").startswith("1.")
 ERAS = ["auto", "legacy"] if MODERN else ["legacy"]
@@ -73,3 +78,18 @@ else:
                 gone = types.CancelledNotification(params=told)
                 await self._session.send_notification(types.ClientNotification(gone))
                 raise
+
+
+@contextmanager
+def running(app):
+    """The URL of an ASGI application that is served here."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        # a connection is kept however long its client takes to ask again
+        config = uvicorn.Config(app, log_level="warning", timeout_keep_alive=PATIENCE, ws="none")
+        served = uvicorn.Server(config)
+        thread = threading.Thread(target=served.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        assert eventually(lambda: served.started)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        served.should_exit = True
+        thread.join(PATIENCE)
