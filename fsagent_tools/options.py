@@ -14,7 +14,6 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.state.port import StateStore
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
@@ -63,7 +62,7 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
-    state: str | Path | StateStore | None
+    state: str | Path | None
     paths: PathForm
     prefix: str
     label: str

@@ -21,7 +21,6 @@ from fsagent_tools.replies import (
     Unrestored,
 )
 from fsagent_tools.results import Block, Shape
-from fsagent_tools.state.port import StateEntry, StateStore
 from fsagent_tools.tools.entries import Entry
 
 __all__ = [
@@ -42,8 +41,6 @@ __all__ = [
     "SearchHits",
     "Shape",
     "SimpleCommand",
-    "StateEntry",
-    "StateStore",
     "StepChange",
     "Store",
     "StoreEntry",

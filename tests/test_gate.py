@@ -249,7 +249,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
         "EventLog": {"event", "report"},
         "Workspaces": {"close", "end", "lend"},
-        **dict.fromkeys(("MemoryFiles", "ObjectState"), "the door behind the gate"),
+        "MemoryFiles": "the door behind the gate",
         **dict.fromkeys(("Outcome", "Request"), "data"),
         **dict.fromkeys(("Policy", "Verdict"), "choices of a host"),
         **dict.fromkeys(("approve_at_terminal", "ask_at_terminal"), "asks"),
@@ -268,7 +268,6 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Lineage": {"arrive", "leave"},  # by `Workspace.undo`
         "ThreadRun": "a run, as its framework holds it",
         **dict.fromkeys(("Store", "StoreEntry", "StoredFile", "Etag"), "the door behind the gate"),
-        **dict.fromkeys(("StateEntry", "StateStore"), "where records are kept"),
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
     },
@@ -276,7 +275,6 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
     "fsagent_tools_langchain": {
         **dict.fromkeys(("FsAgentToolkit", "aget_tools", "get_tools", "interrupt_on"), "tools"),
         **dict.fromkeys(("FsAgentApproval", "FsAgentMiddleware"), "calls FsAgentTool"),
-        "StoreState": "where records are kept",
     },
     "fsagent_tools_llamaindex": {
         **dict.fromkeys(("FsAgentToolSpec", "aget_tools", "get_tools"), "makes tools"),

@@ -1,8 +1,8 @@
 """Conformance of guarded files: making directories, moving, copying, removing."""
 
 from fsagent_tools import errors
-from fsagent_tools.testing.made_files import TREE, MadeFiles
-from fsagent_tools.testing.probes import contents_of, put, refused
+from tests.files.conformance.made_files import TREE, MadeFiles
+from tests.files.conformance.probes import contents_of, put, refused
 
 
 class Transfers(MadeFiles):

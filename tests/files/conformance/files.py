@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.store import Store
 from fsagent_tools.policy import Policy
-from fsagent_tools.testing.allowing import Allows
-from fsagent_tools.testing.moving import Transfers
-from fsagent_tools.testing.reading import Reads
-from fsagent_tools.testing.writing import Writes
+from tests.files.conformance.allowing import Allows
+from tests.files.conformance.moving import Transfers
+from tests.files.conformance.reading import Reads
+from tests.files.conformance.writing import Writes
 
 
 class GuardedConformance(Reads, Writes, Transfers, Allows):

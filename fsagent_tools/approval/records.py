@@ -8,18 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsagent_tools.call import current
-from fsagent_tools.state.port import LEASE, StateEntry, StateStore
 
 _LOOK = 0.05  # seconds between two looks whether a lease is free
 _NEW_ENDING = ".new"
 
 
-class DirectoryState(StateStore):
-    """For processes that see one directory and each other's locks. Keys have no "/"; an
-    empty file is no value.
+class Value(NamedTuple):
+    """tag: the version; another one whenever the data differ."""
+
+    data: bytes
+    tag: Any
+
+
+class DirectoryState:
+    """For processes that see one directory and each other's locks. Keys have no "/"; an empty
+    file is no value.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -28,13 +34,14 @@ class DirectoryState(StateStore):
     def __repr__(self) -> str:
         return str(self.folder)
 
-    def get(self, key: str) -> StateEntry | None:
+    def get(self, key: str) -> Value | None:
         with suppress(FileNotFoundError), self._held(key, os.O_RDONLY, fcntl.LOCK_SH) as fd:
             data = os.pread(fd, os.fstat(fd).st_size, 0)
-            return StateEntry(data, _tag(os.fstat(fd))) if data else None
+            return Value(data, _tag(os.fstat(fd))) if data else None
         return None
 
     def create(self, key: str, data: bytes) -> Any:
+        """Write a value that is not there yet; its tag, None if there is one."""
         # In place: an earlier version holds the lock of an empty file while its call runs.
         with self._held(key, os.O_RDWR | os.O_CREAT) as fd:
             if os.fstat(fd).st_size or not self._is_there(key, fd):
@@ -43,6 +50,7 @@ class DirectoryState(StateStore):
             return _tag(os.fstat(fd))
 
     def replace(self, key: str, data: bytes, tag: Any) -> Any:
+        """Write over the version `tag`; the new tag, None if that is not the value any more."""
         with suppress(FileNotFoundError), self._held(key, os.O_RDWR) as fd:
             if _tag(os.fstat(fd)) != tag or not self._is_there(key, fd):
                 return None
@@ -59,17 +67,26 @@ class DirectoryState(StateStore):
                 raise
         return None
 
+    def put(self, key: str, data: bytes) -> None:
+        """Write a value, whatever is there, unless others write it all the time."""
+        for _ in range(20):
+            held = self.get(key)
+            tag = self.create(key, data) if held is None else self.replace(key, data, held.tag)
+            if tag is not None:
+                return
+
     def delete(self, key: str) -> None:
         (self.folder / key).unlink(missing_ok=True)
 
-    def list(self, prefix: str) -> Iterator[tuple[str, float]]:
-        for path in self.folder.glob(f"{prefix}*"):
+    def written(self) -> Iterator[tuple[str, float]]:
+        """Keys, and when each was written last, in seconds since 1970."""
+        for path in self.folder.iterdir():
             with suppress(FileNotFoundError):
                 yield path.name, path.stat().st_mtime
 
     @contextmanager
-    def lease(self, key: str, seconds: float = LEASE) -> Iterator[None]:
-        """Until its process ends, however long that gives no sign of life."""
+    def lease(self, key: str) -> Iterator[None]:
+        """Waits until nobody else is in such a block; one whose process ended is in none."""
         at = int.from_bytes(sha256(key.encode()).digest()[:7])
         with _opened(leases(self.folder), os.O_RDWR | os.O_CREAT) as fd:
             while not _is_locked(fd, at):

@@ -3,8 +3,8 @@
 from fsagent_tools import errors
 from fsagent_tools.call import PendingChange, changed
 from fsagent_tools.policy import Policy
-from fsagent_tools.testing.made_files import TREE, MadeFiles
-from fsagent_tools.testing.probes import announced, contents_of, put, refused
+from tests.files.conformance.made_files import TREE, MadeFiles
+from tests.files.conformance.probes import announced, contents_of, put, refused
 
 
 class Allows(MadeFiles):

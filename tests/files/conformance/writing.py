@@ -3,8 +3,8 @@
 import threading
 
 from fsagent_tools import errors
-from fsagent_tools.testing.made_files import MadeFiles
-from fsagent_tools.testing.probes import contents_of, put, refused
+from tests.files.conformance.made_files import MadeFiles
+from tests.files.conformance.probes import contents_of, put, refused
 
 _WRITERS, _TURNS = 4, 25
 

@@ -1,8 +1,8 @@
 """Conformance of guarded files: opening, windows, paths and listings."""
 
 from fsagent_tools import errors
-from fsagent_tools.testing.made_files import TREE, MadeFiles
-from fsagent_tools.testing.probes import put, refused
+from tests.files.conformance.made_files import TREE, MadeFiles
+from tests.files.conformance.probes import put, refused
 
 
 class Reads(MadeFiles):
