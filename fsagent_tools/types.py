@@ -2,8 +2,6 @@
 
 from fsagent_tools.approval.commandlines import SimpleCommand
 from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
-from fsagent_tools.hosting.lineage import Lineage, Position
-from fsagent_tools.hosting.runs import ThreadRun
 from fsagent_tools.options import Options, WorkspaceSource
 from fsagent_tools.replies import (
     Completed,
@@ -33,10 +31,8 @@ __all__ = [
     "FileText",
     "FileWritten",
     "FoundPaths",
-    "Lineage",
     "Options",
     "PathChange",
-    "Position",
     "SearchHit",
     "SearchHits",
     "Shape",
@@ -47,7 +43,6 @@ __all__ = [
     "StoredFile",
     "TakenBack",
     "TextEdited",
-    "ThreadRun",
     "Unrestored",
     "WorkspaceSource",
 ]

@@ -265,8 +265,6 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
             *("has_anyway", "meant", "showing", "shows", "spelling", "with_defaults"),
             "without_command",
         },
-        "Lineage": {"arrive", "leave"},  # by `Workspace.undo`
-        "ThreadRun": "a run, as its framework holds it",
         **dict.fromkeys(("Store", "StoreEntry", "StoredFile", "Etag"), "the door behind the gate"),
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
