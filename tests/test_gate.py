@@ -247,7 +247,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Workspace": {"called", "close", "from_config", "readable", "rest", "view"},
         "Tool": {"by_position", "native", "preview", "within"},  # a preview is a dry run of a call
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
-        "EventLog": {"event", "report"},
+        "EventLog": {"event"},
         "Workspaces": {"close", "end", "lend"},
         "MemoryFiles": "the door behind the gate",
         **dict.fromkeys(("Outcome", "Request"), "data"),
