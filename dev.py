@@ -42,7 +42,7 @@ TASKS = [  # name, dependency group, commands to run, what it is
         "bench",
         "bench",
         ["-m benchmark"],
-        "robustness, sessions, calls, speed, tokens, live: each has --help",
+        "robustness, sessions, speed, tokens: each has --help",
     ),
 ]
 USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(
