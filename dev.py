@@ -23,7 +23,6 @@ LINT = [
 ]
 TEST = "-m pytest -m 'not slow' -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first"
 SHORT = "tests/web tests/lint tests/conformance/test_outcome.py tests/benchmark/test_repeatable.py"
-SHORT += " tests/adapters/test_beside_langchain.py"
 LICENCES = "scripts/licences.py --check"
 DOCS = "-m zensical build --clean --strict"
 PACKAGE = "scripts/package.py"

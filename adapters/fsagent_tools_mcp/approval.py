@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
+from mcp.server.context import ServerRequestContext
+
 from fsagent_tools import Request, Verdict
 from fsagent_tools_mcp.meta import ANSWER, REQUEST
-from fsagent_tools_mcp.sdk import ServerRequestContext
 
 NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
 CANNOT_ASK = "this client cannot ask its user (it has no elicitation)"

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from anyio import to_thread
-from mcp import types
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 
 from fsagent_tools import (
     Outcome,
@@ -28,7 +30,6 @@ from fsagent_tools_mcp.content import described, result
 from fsagent_tools_mcp.meta import SESSION
 from fsagent_tools_mcp.progress import reporting
 from fsagent_tools_mcp.roots import beneath, roots_of, wanted
-from fsagent_tools_mcp.sdk import MCPError, Server, ServerRequestContext
 
 INSTRUCTIONS = "These tools work on one project directory; "
 PATHS = {False: "paths are relative to it.", True: "/ is its root."}

@@ -16,11 +16,11 @@ import httpx
 import pytest
 from mcp import StdioServerParameters, types
 from mcp.client.stdio import stdio_client
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import SESSION, http_app, server
-from fsagent_tools_mcp.sdk import Server
 from mcp_client import ERAS, Client, MCPError
 from tests.conftest import PATIENCE, alive, eventually
 
