@@ -47,7 +47,6 @@ _HOMES = {
     "options": ("select_dialects", "select_tools"),
     "policy": ("Policy",),
     "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
-    "remote": ("served_at",),
     "results": ("Outcome",),
     "tools.loops": ("awaited",),
     "tools.toolset": ("Entry", "Tool", "Toolset"),
