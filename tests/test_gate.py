@@ -279,6 +279,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "OutputDelta": "data",
     },
     "fsagent_tools_mcp": {"SESSION": "a word", "http_app": "a server"},
+    "fsagent_tools_ray": {"RayWorkspaces": {"at"}},  # a toolset, bound as any
     "fsagent_tools_deepagents": {"deep_agent_options": "makes the backend and the middleware"},
 }
 
