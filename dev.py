@@ -23,7 +23,6 @@ LINT = [
 ]
 TEST = "-m pytest -m 'not slow' -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first"
 SHORT = "tests/web tests/lint tests/conformance/test_outcome.py tests/benchmark/test_repeatable.py"
-SHORT += " tests/adapters/test_beside_langchain.py"
 LICENCES = "scripts/licences.py --check"
 DOCS = "-m zensical build --clean --strict"
 PACKAGE = "scripts/package.py"
@@ -42,7 +41,7 @@ TASKS = [  # name, dependency group, commands to run, what it is
         "bench",
         "bench",
         ["-m benchmark"],
-        "robustness, sessions, calls, speed, tokens, live: each has --help",
+        "robustness, sessions, speed, tokens: each has --help",
     ),
 ]
 USAGE = "usage: python3 dev.py TASK [arguments]\n\n" + "\n".join(

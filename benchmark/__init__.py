@@ -1,1 +1,1 @@
-"""Whether edits land as meant, what they cost in tokens, and how agents fare with them."""
+"""Whether edits land as meant, and what they cost in tokens."""

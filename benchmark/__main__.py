@@ -9,10 +9,7 @@ SPEED = Path(__file__).parents[1] / "examples/bench/speed.py"
 SUITES = {  # each with a function `main`; imported when asked for, since some need frameworks
     "robustness": "benchmark.robustness",
     "sessions": "benchmark.sessions",
-    "patches": "benchmark.patches",
-    "calls": "benchmark.calls.main",
     "tokens": "benchmark.tokens.main",
-    "live": "benchmark.agent.main",
     "mine": "benchmark.mine",
     "releases": "benchmark.releases",
 }

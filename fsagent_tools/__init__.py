@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from fsagent_tools.options import select_dialects, select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
-    from fsagent_tools.state.objects import ObjectState
     from fsagent_tools.tools.loops import awaited
     from fsagent_tools.tools.toolset import Tool, Toolset
     from fsagent_tools.toolsets import execute, toolset
@@ -48,9 +47,7 @@ _HOMES = {
     "options": ("select_dialects", "select_tools"),
     "policy": ("Policy",),
     "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
-    "remote": ("served_at",),
     "results": ("Outcome",),
-    "state.objects": ("ObjectState",),
     "tools.loops": ("awaited",),
     "tools.toolset": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
@@ -64,7 +61,6 @@ __all__ = [
     "Effect",
     "EventLog",
     "MemoryFiles",
-    "ObjectState",
     "Outcome",
     "Policy",
     "Request",

@@ -1,7 +1,6 @@
 """What an integrator may choose when tools are made; every adapter takes the same options."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -10,20 +9,17 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.hosting.workspaces import Choose, Workspaces, is_url
+from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
-from fsagent_tools.remote import Channel, Elsewhere, served_at
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.state.port import StateStore
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.toolsets.families import AUTO, FAMILIES, toolset_for
 from fsagent_tools.workspace import PathForm, Workspace
 
-_ALMOST = re.compile(r"[\w.-]+:(\d+(/|$)|/)")  # a URL without its scheme, or one that is misspelt
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),
     **dict.fromkeys(("include", "included", "tools", "selected_tools"), "only=[...]"),
@@ -31,10 +27,8 @@ _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("readonly", "read_only"), "policy=Policy(readonly=True)"),
     **dict.fromkeys(("root", "root_dir", "path"), "the first argument"),
 }
-_THEIRS = {"policy", "state", "paths"}  # of the workspace, wherever that is
 _NOWHERE = Path(os.devnull)  # the root of what tools are bound to before a run says where it is
-_Here = Workspace | str | Path | Choose | Workspaces
-WorkspaceSource = _Here | Channel
+WorkspaceSource = Workspace | str | Path | Choose | Workspaces
 
 
 class Options(TypedDict, total=False):
@@ -51,7 +45,6 @@ class Options(TypedDict, total=False):
         paths: "virtual": "/" is the root in arguments and answers, but commands see real paths.
         prefix: Put before the name of every tool, such as "docs_".
         label: What descriptions call the workspace, for agents that have several.
-        token: The bearer token of a server of tools, if `workspace` is its URL.
         model: For toolset="auto", which is then the one that this model was trained on: its name,
             or the framework's own object.
         families: For toolset="auto": glob of model names -> toolset; comes before our own table.
@@ -69,11 +62,10 @@ class Options(TypedDict, total=False):
     show: Mapping[str, Iterable[str]]
     renamed: Mapping[str, str]
     policy: Policy | None
-    state: str | Path | StateStore | None
+    state: str | Path | None
     paths: PathForm
     prefix: str
     label: str
-    token: str
     model: object
     families: Mapping[str, str]
     strict: bool
@@ -93,8 +85,8 @@ def select_tools(
     project's own file.
 
     Args:
-        workspace: A `Workspace`, a path, the URL of a server (`fsagent serve --http`), a `Channel`,
-            a function that returns one of these for a run, or a `Workspaces`.
+        workspace: A `Workspace`, a path, a function that returns one of these for a run, or a
+            `Workspaces`.
         toolset: A toolset or its name, or "auto" (see `Options.model`); by default the configured
             one, else "lines".
         **options: Those of `Options`.
@@ -127,9 +119,8 @@ def select_dialects(
 
 
 def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list[Tool]]:
-    if not isinstance(workspace, Channel) and not is_url(workspace):
-        own, pool, _ = _opened(workspace, options)
-        workspace, options = pool or own, {**options, "policy": None, "state": None}
+    own, pool, _ = _opened(workspace, options)
+    workspace, options = pool or own, {**options, "policy": None, "state": None}
     names = dict.fromkeys(
         [above.TOOLSET, *options.get("families", {}).values(), *FAMILIES.values()]
     )
@@ -139,10 +130,6 @@ def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list
 def _selected(
     workspace: WorkspaceSource, toolset: Toolset | str | None, options: Options
 ) -> list[Tool]:
-    if not is_url(workspace):
-        _check_no_url(workspace, options)
-    if isinstance(workspace, Channel) or is_url(workspace):
-        workspace, toolset = _remote(workspace, toolset, options)
     own, pool, configured = _opened(workspace, options)
     toolset = configured if toolset is None else toolset
     if toolset == AUTO:
@@ -152,7 +139,6 @@ def _selected(
     if "only" in options:
         chosen = chosen.only(*options["only"])
     chosen = chosen.without(*options.get("without", ()))
-    own_names = [entry.shown_name for entry in chosen.entries]
     chosen = chosen.renamed(options.get("renamed", {}))
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
@@ -164,17 +150,7 @@ def _selected(
     if not by_name:  # else the host wants each of them
         shown = {"", *(tool.entry.action_name for tool in tools)}
         tools = [tool for tool in tools if tool.entry.action.beside in shown]
-    names = dict(zip((entry.shown_name for entry in chosen.entries), own_names, strict=True))
-    given = {name for name, value in options.items() if value is not None}
-    there = partial(_elsewhere, Elsewhere(names, options.get("token")), given)
-    return [replace(tool, pool=pool, elsewhere=there, **said) for tool in tools]
-
-
-def _elsewhere(there: Elsewhere, given: set[str], tool: Tool, where: Any) -> Tool:
-    """The tool at the place of a run. given: which options are."""
-    if _THEIRS & given:
-        raise _decided_there(where)
-    return there(tool, where)
+    return [replace(tool, pool=pool, **said) for tool in tools]
 
 
 def _with_what_may_run(tool: Tool) -> Tool:
@@ -201,33 +177,7 @@ def _tell(name: str, lacking: str, by_name: bool) -> None:
     logging.getLogger("fsagent_tools").log(level, text, name, lacking.rstrip("."))
 
 
-def _check_no_url(workspace: object, options: Options) -> None:
-    if options.get("token"):
-        raise ConfigInvalid("token is for the URL of a server, such as http://127.0.0.1:8000.")
-    if isinstance(workspace, str) and _ALMOST.match(workspace) and not Path(workspace).exists():
-        raise ConfigInvalid(
-            f"{workspace!r} is neither a directory nor a URL.",
-            hint="A URL begins with http:// or https://.",
-        )
-
-
-def _remote(
-    where: Channel | str, toolset: Toolset | str | None, options: Options
-) -> tuple[Workspace, Toolset]:
-    """The tools at the other end, and a workspace without files to bind them to."""
-    if toolset is not None or _THEIRS & {*options}:
-        raise _decided_there(where)
-    return served_at(where, options.get("token"))
-
-
-def _decided_there(where: Channel | str) -> ConfigInvalid:
-    return ConfigInvalid(
-        f"Toolset, policy and paths are those of the server at {where}, and so is state.",
-        hint="Start it with them.",
-    )
-
-
-def _opened(where: _Here, options: Options) -> tuple[Workspace, Workspaces | None, str]:
+def _opened(where: WorkspaceSource, options: Options) -> tuple[Workspace, Workspaces | None, str]:
     """What the tools are made for, what they run in if that is not the same, and the toolset."""
     both: dict[str, Any] = {name: options.get(name) for name in ("policy", "state")}
     own = {name: value for name, value in both.items() if value is not None}

@@ -2,8 +2,6 @@
 
 from fsagent_tools.approval.commandlines import SimpleCommand
 from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
-from fsagent_tools.hosting.lineage import Lineage, Position
-from fsagent_tools.hosting.runs import ThreadRun
 from fsagent_tools.options import Options, WorkspaceSource
 from fsagent_tools.replies import (
     Completed,
@@ -21,7 +19,6 @@ from fsagent_tools.replies import (
     Unrestored,
 )
 from fsagent_tools.results import Block, Shape
-from fsagent_tools.state.port import StateEntry, StateStore
 from fsagent_tools.tools.entries import Entry
 from fsagent_tools.tools.turns import calls_of
 
@@ -35,23 +32,18 @@ __all__ = [
     "FileText",
     "FileWritten",
     "FoundPaths",
-    "Lineage",
     "Options",
     "PathChange",
-    "Position",
     "SearchHit",
     "SearchHits",
     "Shape",
     "SimpleCommand",
-    "StateEntry",
-    "StateStore",
     "StepChange",
     "Store",
     "StoreEntry",
     "StoredFile",
     "TakenBack",
     "TextEdited",
-    "ThreadRun",
     "Unrestored",
     "WorkspaceSource",
     "calls_of",

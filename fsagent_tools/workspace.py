@@ -23,12 +23,12 @@ from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.runtime.state import shared_home
 from fsagent_tools.services import Services, lazy
 from fsagent_tools.session.encodings import Encodings
+from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
-from fsagent_tools.session.stored_indexes import indexes_of
-from fsagent_tools.state.port import StateStore, shared_state
 
 if TYPE_CHECKING:
     from fsagent_tools.approval.request import Approve
@@ -75,8 +75,7 @@ class Workspace(Direct, Rewind):
         log: Gets a record of every call and method; by default none.
         history: Keep what is changed, for `undo`; a read-only workspace has no history.
         state: A directory for history, records of calls and line indexes: hosts that have it and
-            the root at the same paths share undo, checkpoints, IDs and which calls have run. Or a
-            `StateStore`, for records and indexes; the history then stays in `$XDG_STATE_HOME`.
+            the root at the same paths share undo, checkpoints, IDs and which calls have run.
 
     Raises:
         ConfigInvalid: If a value cannot be used.
@@ -111,7 +110,7 @@ class Workspace(Direct, Rewind):
         approve_direct: bool = False,
         log: "EventLog | None" = None,
         history: bool = True,
-        state: str | Path | StateStore | None = None,
+        state: str | Path | None = None,
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         given = {**self._given, "line_ids": line_ids or "tag"}
@@ -121,8 +120,8 @@ class Workspace(Direct, Rewind):
         check_types(given, servers=Mapping | None, encodings=Mapping | None)
         check_types(given, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
-        self._shared = shared = shared_state(state, root, cache_dir)
-        home = shared if isinstance(shared, str) else ""
+        check_types({"state": state}, state=str | PathLike | None)
+        self._home = home = shared_home(state, root, cache_dir)
         self.policy = (policy or Policy()).closed_to(home)
         self.files = _files(root, files, self.policy, durable=durable, virtual=paths == "virtual")
         local = self.files.local_root
@@ -134,7 +133,8 @@ class Workspace(Direct, Rewind):
             check_types({"approve_effects": effect}, approve_effects=Effect)
         self.style = STYLES[line_ids or "tag"]
         private = self.policy.readonly or local is None
-        indexes = indexes_of(self.root, cache_dir, shared, in_memory=private)
+        alone = private and cache_dir is None and not home
+        indexes = IndexStore(self.root, cache_dir, home, memory_only=alone)
         self.session = Session(indexes, Encodings(self.files, encodings or {}).of)
         past = {"session": self.session, "durable": durable} if history and not private else None
         self.services = Services(
@@ -280,7 +280,7 @@ class Workspace(Direct, Rewind):
     @once
     def ledger(self) -> Ledger:
         """The calls that were approved and begun; none is run twice."""
-        return Ledger(self.files.local_root, self._shared)
+        return Ledger(self.files.local_root, self._home)
 
     def close(self) -> None:
         """End commands and language servers, free handles and texts; it can be used again."""

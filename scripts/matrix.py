@@ -13,14 +13,10 @@ from package import OUTER, PROJECT, ROOT, lowest, run
 
 EXTRAS = ("langchain", "llamaindex", "mcp")  # whose frameworks are held at their lowest
 MORE = ("config", "lsp", "media", "web")
-FREE = ("places",)  # adapters that need no framework
 # What agents are made of is no dependency of ours; older ones lack what approval is built upon.
 AGENTS = ("langchain==1.4.2", "langgraph==1.2.11")
-# `langchain-mcp-adapters` wants an MCP library before version 2: here is where it fits.
-BESIDE = ("langgraph-checkpoint-sqlite>=3", "langchain-mcp-adapters>=0.3", "langchain-tests>=1.1")
+BESIDE = ("langgraph-checkpoint-sqlite>=3", "langchain-tests>=1.1")
 TESTS = ("pytest>=8", "pytest-asyncio>=1", "hypothesis", "blockbuster>=1.5", "jsonschema>=4")
-# Version 1 of the MCP library leaves streams of its own to the collector.
-LEFT = "ignore:Unclosed <MemoryObject:ResourceWarning"
 FOLDER = ROOT / "tests" / "adapters"
 
 
@@ -31,7 +27,7 @@ def left_out() -> dict[Path, set[str]]:
     here = modules([*PROJECT["dependencies"], *brought, *AGENTS, *BESIDE, *TESTS])
     ours = {path.name for path in (ROOT / "adapters").glob("fsagent_tools_*")}
     missing = packages_distributions().keys() | ours
-    missing -= here | {f"fsagent_tools_{extra}" for extra in (*EXTRAS, *FREE)}
+    missing -= here | {f"fsagent_tools_{extra}" for extra in EXTRAS}
     entries = PROJECT["entry-points"]["fsagent_tools.commands"]
     words = {word: place.partition(":")[0] for word, place in entries.items()}
     suite = Suite(FOLDER, (ROOT / "tests", FOLDER), words)
@@ -52,7 +48,7 @@ def main() -> None:
             print(f"Left out: {path.name} needs {', '.join(sorted(names))}", flush=True)
         words = sys.argv[1:] or ["-q", "-m", "not slow", "tests/adapters"]
         leaving = (f"--ignore={path}" for path in ignored)
-        run(inside, "-m", "pytest", "-p", "no:cacheprovider", "-W", LEFT, *leaving, *words)
+        run(inside, "-m", "pytest", "-p", "no:cacheprovider", *leaving, *words)
     print("The adapters work with the lowest versions, too.")
 
 

@@ -8,7 +8,7 @@ PICTURE = Path(__file__).resolve().parents[1] / "docs" / "ways-back.svg"
 WIDE, ROW, TOP, LEFT, STEP = 780, 96, 16, 360, 76  # px; where the steps begin, and between two
 DARK, GREY, BLUE, RED, GREEN = "#24292f", "#8c959f", "#0969da", "#cf222e", "#1a7f37"
 # What it is called, what it is for, its steps, and from which of their ends back to which.
-# A step: "e" an edit, "c" a command, "x" one that fails, "f" a checkpoint, "m" a message.
+# A step: "e" an edit, "c" a command, "x" one that fails, "f" a checkpoint.
 ROWS = (
     ("transaction()", "Several files change together,", "or none does.", "eex", 3, 0),
     ("undo()", "The last call was wrong.", "", "eee", 3, 2),
@@ -20,14 +20,12 @@ ROWS = (
         4,
         1,
     ),
-    ("time travel", "The conversation goes back,", "and the files with it.", "memem", 5, 2),
 )
 SHAPES = {
     "e": ("edit", DARK),
     "c": ("command", DARK),
     "x": ("fails", RED),
     "f": ("", GREEN),
-    "m": ("", BLUE),
 }
 
 
@@ -36,12 +34,10 @@ def text(x: float, y: float, words: str, colour: str = DARK, more: str = "") -> 
 
 
 def shape(kind: str, x: float, y: float) -> str:
-    """A square for a change of files, a flag, or a bubble, with its word below."""
+    """A square for a change of files, or a flag, with its word below."""
     word, colour = SHAPES[kind]
     if kind == "f":
         drawn = f'<path d="M{x - 6} {y + 12}v-26l16 7l-16 7" fill="{colour}" stroke="{colour}"/>'
-    elif kind == "m":
-        drawn = f'<path d="M{x - 13} {y - 10}h26v16h-16l-6 6v-6h-4z" fill="{colour}"/>'
     else:
         drawn = f'<rect x="{x - 11}" y="{y - 11}" width="22" height="22" rx="3" fill="{colour}"/>'
     return drawn + text(x, y + 28, word, GREY, 'text-anchor="middle" font-size="12"')
@@ -74,7 +70,7 @@ def picture() -> str:
     high = TOP * 2 + len(ROWS) * ROW
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" width="{WIDE}"'
     style = 'font-family="system-ui, sans-serif" font-size="15" role="img">'
-    title = "<title>A transaction, an undo, a checkpoint and time travel: how far each goes</title>"
+    title = "<title>A transaction, an undo and a checkpoint: how far each goes</title>"
     frame = f'<rect width="{WIDE}" height="{high}" rx="8" fill="#f6f8fa"/>'
     rows = [part for number in range(len(ROWS)) for part in row(number)]
     return "\n".join([f"{head} {style}", title, frame, *rows, "</svg>", ""])

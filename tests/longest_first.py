@@ -2,11 +2,11 @@
 
 from xdist.scheduler import LoadFileScheduling
 
-ON_A_CLUSTER = ("test_contract.py", "test_ray.py", "test_remote.py")  # starting one is expensive
+ON_A_CLUSTER = ("test_ray.py",)  # starting one is expensive
 LONGEST = {
     "test_examples.py", "test_findings.py", "test_grep.py", "test_misbehaving_servers.py",
     "test_readme.py", "test_real_servers.py", "test_run.py", "test_runaways_in_time.py",
-    "test_serve.py", *ON_A_CLUSTER,
+    "test_serve.py", *ON_A_CLUSTER, "test_contract.py",
 }  # fmt: skip
 
 

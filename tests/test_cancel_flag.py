@@ -2,7 +2,7 @@
 
 import threading
 
-from fsagent_tools.remote import CancelFlag
+from fsagent_tools.call import CancelFlag
 from tests.conftest import PATIENCE
 
 

@@ -347,7 +347,7 @@ def test_output_that_cannot_be_written_is_told_in_one_line(fsagent):
         done = fsagent("tools", stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 74
     assert done.stderr == "fsagent: the output could not be written: No space left on device\n"
-    for words in (["--help"], ["read", "--help"], ["config", "--help"], ["report", "--help"]):
+    for words in (["--help"], ["read", "--help"], ["config", "--help"]):
         for unbuffered in ("", "1"):
             with open("/dev/full", "w") as full:
                 env = {"PYTHONUNBUFFERED": unbuffered}
@@ -487,7 +487,7 @@ def test_a_plain_read_loads_neither_pydantic_nor_what_it_does_not_use(root):
         "unused = {'pydantic', 'pydantic_core', 'yaml', 'asyncio', 'subprocess', 'logging'}; "
         "unused |= {'importlib.metadata', 'email.message', 'zipfile', 'xml'}; "
         "own = ('search', 'process', 'edits', 'lint', 'lsp', 'web', 'sandbox', 'validation', "
-        "'history', 'report'); "
+        "'history'); "
         "print(sorted((unused | {f'fsagent_tools.{name}' for name in own}) & {*sys.modules}))"
     )
     assert plain_read(root, "import sys", script) == "[]\n"

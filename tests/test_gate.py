@@ -23,7 +23,6 @@ from fsagent_tools import (
     toolset,
 )
 from fsagent_tools.cli import main
-from fsagent_tools.remote import LocalChannel, Sending
 from fsagent_tools.types import Entry
 from fsagent_tools_deepagents import FsAgentBackend
 from fsagent_tools_langchain import get_tools as langchain_tools
@@ -78,10 +77,6 @@ def bound(workspace, name):
     return TOOLS.bind(workspace)[name]
 
 
-def by_channel(workspace, name, given):
-    return LocalChannel([bound(workspace, name)]).call(Sending(name, given, session="one"))
-
-
 def by_mcp(workspace, name, given):
     async def call():
         async with Client(server(workspace, TOOLS)) as client:
@@ -105,7 +100,6 @@ def by(get_tools, call):
 BY_TOOLS = {  # public name -> a call of a tool by it
     "fsagent_tools.Tool.call": lambda w, name, given: bound(w, name).call(given),
     "fsagent_tools.Tool.acall": lambda w, name, given: asyncio.run(bound(w, name).acall(given)),
-    "fsagent_tools.remote.LocalChannel.call": by_channel,
     "fsagent_tools_mcp.server": by_mcp,
     "fsagent_tools_langchain.FsAgentTool": by(langchain_tools, lambda t, a: t.invoke(a)),
     "fsagent_tools_llamaindex.FsAgentTool.call": by(llamaindex_tools, lambda t, a: t.call(**a)),
@@ -253,9 +247,9 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         "Workspace": {"called", "close", "from_config", "readable", "rest", "view"},
         "Tool": {"by_position", "effect_of", "native", "preview", "within"},  # preview: a dry run
         "Toolset": {"bind", "joined", "only", "renamed", "showing", "with_defaults", "without"},
-        "EventLog": {"event", "report"},
+        "EventLog": {"event"},
         "Workspaces": {"close", "end", "lend"},
-        **dict.fromkeys(("MemoryFiles", "ObjectState"), "the door behind the gate"),
+        "MemoryFiles": "the door behind the gate",
         **dict.fromkeys(("Outcome", "Request"), "data"),
         **dict.fromkeys(("Policy", "Verdict"), "choices of a host"),
         **dict.fromkeys(("approve_at_terminal", "ask_at_terminal"), "asks"),
@@ -271,43 +265,23 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
             *("has_anyway", "meant", "showing", "shows", "spelling", "with_defaults"),
             "without_command",
         },
-        "Lineage": {"arrive", "leave"},  # by `Workspace.undo`
-        "ThreadRun": "a run, as its framework holds it",
         **dict.fromkeys(("Store", "StoreEntry", "StoredFile", "Etag"), "the door behind the gate"),
-        **dict.fromkeys(("StateEntry", "StateStore"), "where records are kept"),
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
         "calls_of": "the order of calls",
-    },
-    "fsagent_tools.remote": {
-        "CancelFlag": {"set", "waking"},
-        "LocalChannel": {"tools"},
-        "Channel": "what others implement",
-        **dict.fromkeys(("lost", "unreachable", "sliced", "unsliced", "repeatable"), "words"),
-        **dict.fromkeys(("LARGEST_MESSAGE", "check_weight"), "bounds"),
-        **dict.fromkeys(("Elsewhere", "as_sent", "remote_toolset", "served_at"), "makes tools"),
-        "RemoteWorkspace": "the verbs of a Workspace there",
     },
     "fsagent_tools.testing": dict.fromkeys(("Call", "Script", "Turn", "call", "line_id"), "fakes"),
     "fsagent_tools_langchain": {
         **dict.fromkeys(("FsAgentToolkit", "aget_tools", "get_tools", "interrupt_on"), "tools"),
         **dict.fromkeys(("FsAgentApproval", "FsAgentMiddleware"), "calls FsAgentTool"),
-        "StoreState": "where records are kept",
     },
     "fsagent_tools_llamaindex": {
         **dict.fromkeys(("FsAgentToolSpec", "aget_tools", "get_tools"), "makes tools"),
         "OutputDelta": "data",
     },
-    "fsagent_tools_mcp": {
-        "SESSION": "a word",
-        "http_app": "a server",
-        "HttpChannel": "ends at a server",
-    },
+    "fsagent_tools_mcp": {"SESSION": "a word", "http_app": "a server"},
+    "fsagent_tools_ray": {"RayWorkspaces": {"at"}},  # a toolset, bound as any
     "fsagent_tools_deepagents": {"deep_agent_options": "makes the backend and the middleware"},
-    "fsagent_tools_ray": {"RayWorkspaces": "ends at a LocalChannel"},
-    "fsagent_tools_places": dict.fromkeys(
-        ("SandboxChannel", "SshChannel"), "ends at a LocalChannel"
-    ),
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from fsagent_tools import Workspace, identified, toolset
 from fsagent_tools.approval.ledger import KEPT, Ledger
-from fsagent_tools.state.directory import DirectoryState
+from fsagent_tools.approval.records import DirectoryState
 from tests.conftest import PATIENCE
 
 

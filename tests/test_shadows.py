@@ -20,7 +20,6 @@ import asyncio
 import sys
 from importlib.metadata import packages_distributions
 from fsagent_tools import EventLog, Workspace, execute, select_tools, toolset
-from fsagent_tools.remote import LocalChannel, Sending
 way = sys.argv[1]
 if way == "deepagents":
     from fsagent_tools_deepagents import FsAgentBackend
@@ -66,11 +65,6 @@ elif way == "approved":
 elif way == "execute":
     for name, arguments in CALLS:
         print(name, execute(name, arguments, ".")["success"])
-elif way == "channel":
-    channel = LocalChannel(select_tools("."))
-    for name in [tool.name for tool in channel.tools()]:
-        for arguments in [given for called, given in CALLS if called == name]:
-            print(name, channel.call(Sending(name, arguments)).code)
 elif way == "deepagents":
     backend = FsAgentBackend(".")
     backend.write("/y.txt", "one"), backend.edit("/y.txt", "one", "two"), backend.read("/a.png")
@@ -121,7 +115,7 @@ def run(tmp_path):
     return run
 
 
-WAYS = ["call", "acall", "methods", "approved", "execute", "channel"]
+WAYS = ["call", "acall", "methods", "approved", "execute"]
 
 
 @pytest.mark.parametrize("way", [*WAYS, "deepagents", "langchain", "llamaindex"])

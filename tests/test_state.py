@@ -103,8 +103,6 @@ def test_files_elsewhere_and_a_second_place_of_indexes_are_refused(root, state, 
         select_tools(Workspace(root), state=state)
     with pytest.raises(ConfigInvalid, match="state is given twice"):
         select_tools(Workspaces(lambda _: root), state=state)
-    with pytest.raises(ConfigInvalid, match=r"paths are those of the server .*, and so is state"):
-        select_tools("http://127.0.0.1:9", state=state)
     with pytest.raises(ConfigInvalid, match="state is of type"):
         Workspace(root, state=5)
 

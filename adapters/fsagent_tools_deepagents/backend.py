@@ -28,11 +28,9 @@ from deepagents.backends.protocol import (
 from langgraph.runtime import get_runtime
 
 from fsagent_tools import ToolError, Workspace, Workspaces, awaited
-from fsagent_tools.errors import BinaryFile, InvalidArguments
-from fsagent_tools.remote import Channel
+from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments
 from fsagent_tools.types import DirectoryEntry
 from fsagent_tools_deepagents.paths import Paths, code_of, text_of
-from fsagent_tools_deepagents.place import Place
 from fsagent_tools_deepagents.window import text_data, window
 from fsagent_tools_langchain.preview import run_of
 
@@ -42,6 +40,16 @@ MOST = 10_000  # matches of a search
 OUTPUT = 10_000_000  # bytes of a command's output; deepagents moves what is long to a file
 TIMED_OUT = 124  # exit code, as timeout(1) has it
 SHOWN = ("image", "audio", "video")  # kinds that a model may be shown as they are
+
+
+class Place:
+    """A workspace whose verbs ask, and its paths."""
+
+    def __init__(self, given: Workspace) -> None:
+        if given.files.local_root is None:
+            raise ConfigInvalid("deepagents runs commands in the files.", hint="Pass a path.")
+        self.workspace = given.view(approve_direct=True)
+        self.paths = Paths(given.files.local_root)
 
 
 class FsAgentBackend(SandboxBackendProtocol):
@@ -54,8 +62,8 @@ class FsAgentBackend(SandboxBackendProtocol):
     Args:
         workspace: A path, or a `Workspace`, whose policy, approval and log then apply. Its
             `approve` may be `fsagent_tools_langchain.approval.ask`, which interrupts the run.
-            Or a channel to a place, which asks nobody. Or a function that gets a `ToolRuntime`
-            without its state and returns one of these for the run.
+            Or a function that gets a `ToolRuntime` without its state and returns one of these for
+            the run.
         timeout: Of a command, in seconds.
 
     Raises:
@@ -64,7 +72,7 @@ class FsAgentBackend(SandboxBackendProtocol):
 
     def __init__(
         self,
-        workspace: Workspace | str | Path | Workspaces | Channel | Callable[[Any], Any],
+        workspace: Workspace | str | Path | Workspaces | Callable[[Any], Any],
         *,
         timeout: float = TIMEOUT,
     ) -> None:
@@ -73,7 +81,7 @@ class FsAgentBackend(SandboxBackendProtocol):
             self._pool = workspace
         elif isinstance(workspace, str | Path):
             self._own = Place(Workspace(workspace))
-        elif isinstance(workspace, Workspace | Channel):
+        elif isinstance(workspace, Workspace):
             self._own = Place(workspace)
         else:
             self._pool = Workspaces(workspace)
@@ -83,8 +91,7 @@ class FsAgentBackend(SandboxBackendProtocol):
     @property
     def workspace(self) -> Workspace:
         """Of the run, where runs have workspaces of their own."""
-        workspace: Workspace = self._place.workspace
-        return workspace
+        return self._place.workspace
 
     @property
     def _paths(self) -> Paths:

@@ -6,7 +6,6 @@ from typing import Any
 from deepagents.backends import CompositeBackend
 
 from fsagent_tools import Toolset
-from fsagent_tools.remote import Channel
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_deepagents.backend import FsAgentBackend
 from fsagent_tools_langchain import FsAgentMiddleware
@@ -37,7 +36,7 @@ def deep_agent_options(
     )
     core = files.tools[0].core
     own = core.pool or core.workspace  # one session for both
-    backend = FsAgentBackend(workspace if isinstance(workspace, Channel) else own)
+    backend = FsAgentBackend(own)
     return {
         "backend": CompositeBackend(backend, {}, artifacts_root=ARTIFACTS),
         "middleware": [files],

@@ -16,18 +16,16 @@ if TYPE_CHECKING:
     from fsagent_tools_langchain.middleware import FsAgentMiddleware
     from fsagent_tools_langchain.preview import interrupt_on
     from fsagent_tools_langchain.review import FsAgentApproval
-    from fsagent_tools_langchain.state import StoreState
 
 _HOMES = {
     "FsAgentMiddleware": "middleware",
     "FsAgentApproval": "review",
     "interrupt_on": "preview",
-    "StoreState": "state",
 }
 
 __all__ = ["FsAgentTool", "FsAgentToolkit", "aget_tools", "get_tools"]
 if find_spec("langchain"):  # what is named here must be there for `import *`
-    __all__ += ["FsAgentApproval", "FsAgentMiddleware", "StoreState", "interrupt_on"]
+    __all__ += ["FsAgentApproval", "FsAgentMiddleware", "interrupt_on"]
 
 
 def __getattr__(name: str) -> Any:

@@ -22,9 +22,8 @@ from fsagent_tools_langchain.native import (
     with_custom_tools,
 )
 from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
-from fsagent_tools_langchain.review import FsAgentApproval, ReviewedState
+from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import FsAgentTool, get_tools
-from fsagent_tools_langchain.travel import KEY, FollowedState, Following
 
 PROMPT = (
     "Your file tools work on one project directory; paths are relative to it. "
@@ -46,8 +45,6 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         toolset: As in `get_tools`.
         approval: Ask as `FsAgentApproval` does.
-        checkpoints: A thread that is resumed or forked from an earlier state gets the files of that
-            state. Needs a checkpointer and a workspace with a history.
         evict_above: Characters. A longer result of another tool goes to a file of the workspace,
             and the model gets its ends and its path. 0: none does.
     """
@@ -57,13 +54,11 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         *given: Any,
         toolset: Any = None,
         approval: bool = False,
-        checkpoints: bool = False,
         evict_above: int = 0,
         **options: Any,
     ) -> "FsAgentMiddleware":
         choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
-        asked = approval, checkpoints, choosing, evict_above > 0
-        kind = _kind(*asked) if cls is FsAgentMiddleware else cls
+        kind = _kind(approval, choosing, evict_above > 0) if cls is FsAgentMiddleware else cls
         return super().__new__(kind)
 
     def __init__(  # noqa: PLR0913
@@ -73,7 +68,6 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         *,
         system_prompt: str | None = None,
         approval: bool = False,
-        checkpoints: bool = False,
         evict_above: int = 0,
         name: str = "",
         replaces: str = "",
@@ -153,27 +147,10 @@ class _Passing(FsAgentMiddleware):
         return await handler(request)
 
 
-class _Both(ReviewedState, FollowedState):
-    """What was approved, and which files belong to the state."""
-
-
-class _FollowingApproving(Following, _Approving):
-    """`FsAgentMiddleware(approval=True, checkpoints=True)`."""
-
-    state_schema = _Both
-
-    def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        moved = self._arrive(state, runtime)  # what is shown is about the files of the state
-        update = super().after_model(state, runtime)
-        return {**(update or {}), KEY: moved} if moved else update
-
-
 @cache
-def _kind(
-    approval: bool, checkpoints: bool, choosing: bool, evicting: bool
-) -> type[FsAgentMiddleware]:
-    kind = (_FollowingApproving if checkpoints else _Approving) if approval else _Passing
-    asked = (Evicting, evicting), (Choosing, choosing), (Following, checkpoints and not approval)
+def _kind(approval: bool, choosing: bool, evicting: bool) -> type[FsAgentMiddleware]:
+    kind = _Approving if approval else _Passing
+    asked = (Evicting, evicting), (Choosing, choosing)
     more = [one for one, is_asked in asked if is_asked]
     if not more:
         return kind if approval else FsAgentMiddleware

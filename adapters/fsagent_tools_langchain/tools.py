@@ -26,9 +26,9 @@ def get_tools(
     """The toolset's tools, for `create_agent(tools=...)`, a `ToolNode` or `bind_tools`.
 
     Args:
-        workspace: A `Workspace`, a path, the URL of a server, or a function that returns a
-            workspace or path for the `ToolRuntime` of a call (None outside a graph). A workspace
-            that many runs use in turn stays open, others are closed.
+        workspace: A `Workspace`, a path, or a function that returns a workspace or path for the
+            `ToolRuntime` of a call (None outside a graph). A workspace that many runs use in turn
+            stays open, others are closed.
         toolset: A toolset or its name; by default the configured one, else "lines".
         **options: Those of `content.MessageOptions`.
 

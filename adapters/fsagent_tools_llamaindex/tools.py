@@ -14,20 +14,16 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource
 from fsagent_tools_llamaindex.approval import Running, call_of, in_turn, inside
 from fsagent_tools_llamaindex.content import Images, output_of
-from fsagent_tools_llamaindex.travel import following
 
 
 class ContextOptions(Options, total=False):
     """`Options`, and how they concern agents and workflows of LlamaIndex.
 
     Attributes:
-        checkpoints: A `Context` that was kept and is used again gets the files that it had then, at
-            the first call of a tool (by default False; needs a workspace with a history).
         images: "tool" (default) puts pictures and documents into a tool's output, as blocks that
             LlamaIndex's LLM class sends as its provider accepts them; "off" leaves them out.
     """
 
-    checkpoints: bool
     images: Images
 
 
@@ -39,8 +35,8 @@ def get_tools(
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
     Args:
-        workspace: A `Workspace`, a path, the URL of a server, or a function that returns a
-            workspace or path for the workflow's `Context` of a call (None outside one).
+        workspace: A `Workspace`, a path, or a function that returns a workspace or path for the
+            workflow's `Context` of a call (None outside one).
         toolset: A toolset or its name; by default the configured one, else "lines".
         **options: Those of `ContextOptions`.
 
@@ -48,11 +44,10 @@ def get_tools(
         ConfigInvalid: If an option is wrong; the message names the right ones.
     """
     chosen: dict[str, Any] = {**options}
-    kind = FollowingTool if chosen.pop("checkpoints", False) else FsAgentTool
     images: Images = chosen.pop("images", "tool")
     if images not in get_args(Images):
         raise ConfigInvalid(f"images is one of {', '.join(get_args(Images))}.")
-    return [kind(tool, None, images) for tool in select_tools(workspace, toolset, **chosen)]
+    return [FsAgentTool(tool, None, images) for tool in select_tools(workspace, toolset, **chosen)]
 
 
 async def aget_tools(
@@ -109,25 +104,6 @@ class FsAgentTool(FunctionTool):
 
     def _output(self, outcome: Outcome, sent: dict[str, Any]) -> ToolOutput:
         return output_of(outcome, self.metadata.get_name(), sent, images=self.images)
-
-
-class FollowingTool(FsAgentTool):
-    """The tool of `get_tools(checkpoints=True)`."""
-
-    def __init__(
-        self, tool: Tool, metadata: ToolMetadata | None = None, images: Images = "tool"
-    ) -> None:
-        super().__init__(tool, metadata, images)
-        if tool.pool is None:
-            _ = tool.workspace.history  # raises where there is none
-
-    async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
-        context = _step()
-        if context is None:
-            return await super().acall(*given, **arguments)
-        with self.core.within(context) as here:
-            async with following(context, here):
-                return await super().acall(*given, **arguments)
 
 
 def functions(tool: Tool) -> tuple[Callable[..., str], Callable[..., Awaitable[str]]]:

@@ -1,15 +1,14 @@
-"""fsagent tools for MCP clients: a server for stdio and streamable HTTP, and remote tools."""
+"""fsagent tools for MCP clients: a server for stdio and streamable HTTP."""
 
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency
-from fsagent_tools_mcp.client import HttpChannel
 from fsagent_tools_mcp.meta import SESSION
 
 try:
     from fsagent_tools_mcp.http import http_app
     from fsagent_tools_mcp.server import server
-except (ImportError, AttributeError) as error:  # no MCP library, or an older one: clients need none
+except (ImportError, AttributeError) as error:  # no MCP library, or an older one
     _LACKS = str(error)
 
     def __getattr__(name: str) -> Any:
@@ -18,7 +17,7 @@ except (ImportError, AttributeError) as error:  # no MCP library, or an older on
         raise MissingDependency(f"{name}: {_LACKS}.", hint="pip install 'fsagent-tools[mcp]'")
 
 
-__all__ = ["SESSION", "HttpChannel", "http_app", "server"]
+__all__ = ["SESSION", "http_app", "server"]
 
 
 def __dir__() -> list[str]:

@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
+from mcp.server.context import ServerRequestContext
+
 from fsagent_tools import Request, Verdict
-from fsagent_tools_mcp.meta import ANSWER, ASK, CALL, REQUEST
-from fsagent_tools_mcp.sdk import ServerRequestContext
+from fsagent_tools_mcp.meta import ANSWER, REQUEST
 
 NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
 CANNOT_ASK = "this client cannot ask its user (it has no elicitation)"
@@ -32,8 +33,7 @@ class InputRequired(Exception):
 
 def call_id(params: Any) -> str:
     """The same for a call that is sent once more."""
-    meta: Mapping[str, Any] = params.meta or {}
-    return (params.request_state or "").partition(" ")[0] or meta.get(CALL) or uuid4().hex
+    return (params.request_state or "").partition(" ")[0] or uuid4().hex
 
 
 def asker(
@@ -47,10 +47,10 @@ def asker(
 
     async def ask(request: Request) -> Verdict:
         session = context.session
-        can, own = session.client_capabilities, (context.meta or {}).get(ASK)
-        if (can is None or can.elicitation is None) and not own:
+        can = session.client_capabilities
+        if can is None or can.elicitation is None:
             return CANNOT_ASK
-        if session.can_send_request and not own:
+        if session.can_send_request:
             asked = _message(request), NO_FIELDS, context.request_id
             return _verdict((await session.elicit_form(*asked)).action)
         given = (params.input_responses or {}).get(ANSWER)

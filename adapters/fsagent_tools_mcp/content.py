@@ -1,13 +1,10 @@
 """Core tools and outcomes as the protocol has them."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from fsagent_tools import Effect, Outcome, Tool
-from fsagent_tools.remote import sliced
 from fsagent_tools.types import Block
-from fsagent_tools_mcp.meta import CODE, EFFECT, SHAPE
 
 
 def described(tool: Tool) -> Mapping[str, Any]:
@@ -22,22 +19,16 @@ def described(tool: Tool) -> Mapping[str, Any]:
             "destructiveHint": effect in (Effect.WRITE, Effect.DELETE, Effect.EXECUTE),
             "openWorldHint": effect in (Effect.EXECUTE, Effect.NETWORK),
         },
-        "_meta": {EFFECT: effect.value, SHAPE: asdict(tool.entry.result)},
     }
 
 
-def result(outcome: Outcome, *, whole: bool) -> dict[str, Any]:
-    """Text first, then images and documents; the structured content has what the text has not.
-
-    whole: all of `Outcome.to_dict()` instead, as `sliced` makes it.
-    """
-    told = sliced(outcome.to_dict(), outcome.text) if whole else outcome.facts()
+def result(outcome: Outcome) -> dict[str, Any]:
+    """Text first, then images and documents; the structured content has what the text has not."""
     return {
         "resultType": "complete",
         "content": [{"type": "text", "text": outcome.text}, *map(_block, outcome.blocks)],
-        "structuredContent": told,
+        "structuredContent": outcome.facts(),
         "isError": not outcome.ok,
-        **({"_meta": {CODE: outcome.code}} if whole else {}),
     }
 
 

@@ -3,6 +3,7 @@
 from hmac import compare_digest
 from typing import Any
 
+from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
@@ -11,7 +12,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp.meta import check_token
-from fsagent_tools_mcp.sdk import Server
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

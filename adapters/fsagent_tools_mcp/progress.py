@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from fsagent_tools_mcp.sdk import ServerRequestContext
+from mcp.server.context import ServerRequestContext
 
 
 @asynccontextmanager

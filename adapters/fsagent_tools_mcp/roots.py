@@ -7,11 +7,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcp import types
+from mcp.server.context import ServerRequestContext
 
 from fsagent_tools import Effect, Tool
 from fsagent_tools.errors import ActionDenied
 from fsagent_tools_mcp.meta import ROOTS
-from fsagent_tools_mcp.sdk import ServerRequestContext
 
 
 def wanted(context: ServerRequestContext[Any, Any]) -> Mapping[str, Any]:

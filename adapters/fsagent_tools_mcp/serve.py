@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from fsagent_tools import Toolset, Workspace, Workspaces
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp.http import http_app
-from fsagent_tools_mcp.sdk import Server
 from fsagent_tools_mcp.server import seats, server
 from fsagent_tools_mcp.stdio import Incoming, Outgoing
 

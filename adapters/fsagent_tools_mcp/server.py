@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from anyio import to_thread
-from mcp import types
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
 
 from fsagent_tools import (
     Outcome,
@@ -18,17 +20,16 @@ from fsagent_tools import (
     Workspaces,
     approving,
     emitting,
+    identified,
     select_tools,
 )
 from fsagent_tools.errors import ActionDenied
-from fsagent_tools.remote import as_sent
 from fsagent_tools.types import Options
 from fsagent_tools_mcp.approval import InputRequired, asker, call_id
 from fsagent_tools_mcp.content import described, result
-from fsagent_tools_mcp.meta import ASK, SCOPE, SESSION, WHOLE
+from fsagent_tools_mcp.meta import SESSION
 from fsagent_tools_mcp.progress import reporting
 from fsagent_tools_mcp.roots import beneath, roots_of, wanted
-from fsagent_tools_mcp.sdk import MCPError, Server, ServerRequestContext
 
 INSTRUCTIONS = "These tools work on one project directory; "
 PATHS = {False: "paths are relative to it.", True: "/ is its root."}
@@ -83,15 +84,12 @@ def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
         if roots is None:
             asked = {"inputRequests": {**wanted(context)}, "requestState": f"{call} "}
             return {"resultType": "input_required", **asked}
-        sent = context.meta or {}
-        asks = approval or sent.get(ASK)
-        asking = approving(asker(context, params, call)) if asks else nullcontext()
-        scope = str(sent.get(SCOPE) or "")
-        with as_sent(tool, _session(context), call, scope) as called, asking:
-            found = await _called(called, context, params.arguments or {}, roots)
+        asking = approving(asker(context, params, call)) if approval else nullcontext()
+        with identified(session=_session(context), call=call), asking:
+            found = await _called(tool, context, params.arguments or {}, roots)
         if isinstance(found, InputRequired):
             return found.result(wanted(context))
-        return result(found, whole=bool(sent.get(WHOLE)))
+        return result(found)
 
     made: Server[Any] = Server(
         "fsagent-tools",

@@ -1,6 +1,6 @@
-"""fsagent tools on Ray: one actor for each workspace, the same tools from any node."""
+"""fsagent tools on Ray: one actor for each workspace, on the node that has its files."""
 
-from fsagent_tools_ray.places import RayWorkspaces
+from fsagent_tools_ray.workspaces import RayWorkspaces
 
 __all__ = ["RayWorkspaces"]
 

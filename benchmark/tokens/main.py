@@ -1,7 +1,6 @@
 """python -m benchmark tokens [--hunks FILE ...] [--quick]: what it costs to define, read, edit.
 
-Writes tokens.jsonl (one number a line), tokens.md and tokens.svg: how many lines may be read for
-each edit before marks cost more than they save. A token that is written counts five of those read.
+Writes tokens.jsonl (one number a line) and tokens.md.
 """
 
 import argparse
@@ -10,18 +9,13 @@ from pathlib import Path
 
 from benchmark.machine import machine
 from benchmark.packs import EVERY, Own, Peer
-from benchmark.picture import Curve, curves
 from benchmark.results import Record, Results
 from benchmark.robustness import SAMPLE, chosen
-from benchmark.tokens import definitions, session
+from benchmark.tokens import definitions
 from benchmark.tokens.calls import SIZES, all_sent, changed
 from benchmark.tokens.counting import counted
 from benchmark.tokens.reads import files, shown
 
-WRITTEN = 5  # tokens read for one that is written, as providers charge
-LENGTHS = (1, 2, 5, 10, 20, 50, 100)
-STRINGS = ("deepagents edit_file", "edit_file (file_ops)")  # string replacement: the first played
-MARKED = ("edit_lines tag, first words", "edit_lines short, first words", "edit_lines words")
 Texts = Mapping[str, Sequence[str]]
 
 
@@ -47,7 +41,7 @@ def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Ite
         bare = counts.pop("bare")
         more = {name: (count - bare) / lines for name, count in counts.items()}
         yield from told("read, a line more than bare", {tokenizer: more})
-    every = [changed(count) for count in sorted({*SIZES, *LENGTHS})]
+    every = [changed(count) for count in SIZES]
     for hunk, said in by_hunk(all_sent(packs, every)).items():
         yield from told(f"call, {hunk}", totals(said, quick=quick))
     real = chosen(hunks or SAMPLE, 20 if quick else 300)
@@ -56,9 +50,6 @@ def rows(packs: Sequence[Own | Peer], quick: bool, hunks: Sequence[Path]) -> Ite
     for tokenizer, counts in totals(said, quick=quick).items():
         mean = {name: tokens / max(1, count) for name, tokens in counts.items()}
         yield from told(f"call, mean of {count} real hunks", {tokenizer: mean})
-    for name in session.SCRIPTS:
-        for what, whole in session.totals(name, quick=quick):
-            yield from told(f"session that does a {name}, {what}", whole)
 
 
 def shared(sent: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
@@ -97,25 +88,6 @@ def table(records: Sequence[Record]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def break_even(records: Sequence[Record]) -> list[Curve]:
-    """Lines read for each edit at which marks have cost what they save, over changed lines."""
-    first = records[0]["tokenizer"]
-    found = {(r["what"], r["name"]): r["tokens"] for r in records if r["tokenizer"] == first}
-    played = {name for _, name in found}
-    string = next((name for name in STRINGS if name in played), STRINGS[0])
-    made = []
-    for name in MARKED:
-        more = found.get(("read, a line more than bare", name))
-        points = []
-        for length in LENGTHS:
-            key = f"call, {length} lines"
-            if more and (key, name) in found and (key, string) in found:
-                saved = WRITTEN * (found[key, string] - found[key, name])
-                points.append((float(length), max(1.0, saved / more)))
-        made.append(Curve(name, points))
-    return made
-
-
 def main(words: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="benchmark tokens", description=__doc__)
     parser.add_argument("--hunks", nargs="+", type=Path, default=[])
@@ -132,6 +104,4 @@ def main(words: list[str]) -> None:
     results.close()
     text = f"{machine()}\n\n{table([*results])}"
     (options.out / "tokens.md").write_text(text)
-    title = "Lines read for each edit at which marks have cost what they save"
-    (options.out / "tokens.svg").write_text(curves(title, "lines changed", break_even([*results])))
     print(text)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from corpora import log, source, tree
+from crowd import PAIRS, pairs_a_second
 from editing import Edited, rewriting
 from reading import splitting, tools
 from searching import rg
 from timing import Row, Side, Times, compare
 
-from crowd import PAIRS, pairs_a_second
 from fsagent_tools import Tool
 
 READS = (1_000, 100_000, 10_000_000, 1_000_000_000)  # bytes

@@ -1,13 +1,12 @@
-"""What a call costs where the tools are reached by MCP, from elsewhere, or on Ray, as ratios.
+"""What a call costs where the tools are reached by MCP, as ratios.
 
 Run `python examples/bench/reach.py`. npm's server-filesystem is compared when its folder is given:
-`--node FOLDER` (with node_modules in it); Ray when it is installed.
+`--node FOLDER` (with node_modules in it).
 """
 
 import argparse
 import asyncio
 import gc
-import os
 import re
 import statistics
 import subprocess
@@ -16,7 +15,6 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -138,49 +136,17 @@ async def over_http(root: Path, texts: Path) -> None:
     ]
     try:
         ours, theirs = (re.search(r"http://\S+", served.stderr.readline())[0] for served in serving)
-        read = {tool.name: tool for tool in await asyncio.to_thread(select_tools, ours)}["read"]
-        async with Client(theirs) as echo:
+        async with Client(ours) as serving_ours, Client(theirs) as echo:
             taken = await interleaved(
-                remote=lambda: read.acall(READ),
+                ours=lambda: serving_ours.call_tool("read", READ),
                 echo=lambda: echo.call_tool("echo", {"name": "read"}),
             )
         both = medians(taken)
-        told("remote read / echo over HTTP", taken, "1.3", both["remote"] / both["echo"])
+        told("read / echo over HTTP", taken, "1.3", both["ours"] / both["echo"])
     finally:
         for served in serving:
             served.terminate()
             served.wait()
-
-
-async def on_ray(root: Path) -> None:
-    import ray
-
-    from fsagent_tools_ray import RayWorkspaces
-
-    class Empty:
-        def call(self, key: str) -> str:
-            return key
-
-    ray.init("local", num_cpus=2, include_dashboard=False, object_store_memory=80_000_000)
-    empty = ray.remote(Empty).options(num_cpus=0, max_concurrency=32).remote()
-    there = {t.name: t for t in select_tools(RayWorkspaces().at(str(root)))}["read"]
-    here = by_name(root)["read"]
-    for sent in (READ, {**READ, "limit": 50}):
-        await a_ray_call(sent, there, here, lambda: ray.get(empty.call.remote("key")))
-    ray.shutdown()
-
-
-async def a_ray_call(
-    sent: dict[str, object], there: Tool, here: Tool, empty: Callable[[], object]
-) -> None:
-    taken = await interleaved(
-        there=lambda: done(lambda: there.call(sent)),
-        empty=lambda: done(empty),
-        here=lambda: done(lambda: here.call(sent)),
-    )
-    both = medians(taken)
-    ratio = both["there"] / (both["empty"] + both["here"])
-    told(f"Ray: read {sent.get('limit', LINES)} / (empty + in process)", taken, "1.3", ratio)
 
 
 async def done(work: Callable[[], object]) -> object:
@@ -208,8 +174,6 @@ async def main(node: Path | None) -> None:
         print("| what | is | bar | medians |\n|---|---|---|---|")
         await over_stdio(root, texts, node)
         await over_http(root, texts)
-        if find_spec("ray"):
-            await on_ray(root)
 
 
 if __name__ == "__main__":
@@ -220,5 +184,4 @@ if __name__ == "__main__":
     else:
         parser = argparse.ArgumentParser(description=__doc__)
         parser.add_argument("--node", type=Path, help="a folder with node_modules")
-        os.environ.setdefault("RAY_DEDUP_LOGS", "0")
         asyncio.run(main(parser.parse_args().node))

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 from weakref import finalize
 
-from fsagent_tools.errors import OutcomeUnknown
+from fsagent_tools.approval.records import DirectoryState, leases
+from fsagent_tools.errors import NotConfigured, OutcomeUnknown
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.state import state_folder
-from fsagent_tools.state.directory import DirectoryState, leases
-from fsagent_tools.state.parts import part_of, writable
-from fsagent_tools.state.port import StateStore
 
 KEPT = 30 * 24 * 3600  # seconds
 
@@ -27,7 +25,7 @@ class CallRecord:
     asks: what the call asks for. other: whether another one has begun under its name.
     """
 
-    def __init__(self, store: StateStore, key: str, asks: str) -> None:
+    def __init__(self, store: DirectoryState, key: str, asks: str) -> None:
         self._store, self._key, held = store, key, store.get(key)
         self._mark = f"begun {asks}\n".encode()
         self.begun, self._tag = held is not None, held and held.tag
@@ -62,13 +60,13 @@ class CallRecord:
 class Ledger:
     """Records of calls and short notes, by key, for 30 days; they survive this process.
 
-    root: whose calls. state: a store, or the directory where they are, "" for
+    root: whose calls. state: the directory where they are, "" for
     `$XDG_STATE_HOME/fsagent` (default `~/.local/state/fsagent`), readable by this user only; where
     that cannot be, or is inside the root, and for None, they are in a temporary directory that goes
     with the ledger.
     """
 
-    def __init__(self, root: Path | None, state: str | StateStore = "") -> None:
+    def __init__(self, root: Path | None, state: str = "") -> None:
         self._root, self._state = str(root.resolve()) if root else "/", state
 
     @contextmanager
@@ -101,22 +99,17 @@ class Ledger:
         return self._state or "the state directory"
 
     @once
-    def _store(self) -> StateStore:
-        store: StateStore = (
-            part_of(self._state, self._root, "calls")
-            if isinstance(self._state, StateStore)
-            else DirectoryState(self._folder)
-        )
+    def _store(self) -> DirectoryState:
+        store = DirectoryState(self._folder)
         with suppress(OSError):
             _prune(store)
         return store
 
     @once
     def _folder(self) -> Path:
-        home = str(self._state)
-        folder = state_folder(self._root, "calls", home)
-        if folder is None and home:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), home)
+        folder = state_folder(self._root, "calls", self._state)
+        if folder is None and self._state:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._state)
         return Path(folder) if folder else self._passing
 
     @once
@@ -126,6 +119,18 @@ class Ledger:
         folder = Path(mkdtemp(prefix="fsagent-calls-"))
         finalize(self, _remove, folder, os.getpid())
         return folder
+
+
+@contextmanager
+def writable(place: object) -> Iterator[None]:
+    """Raises `NotConfigured` for the `OSError` of a place that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise NotConfigured(
+            f"Records of calls cannot be written to {place} ({error}). Nothing was done.",
+            hint="Make it writable, or mount it.",
+        ) from error
 
 
 def _name(key: str) -> str:
@@ -139,8 +144,8 @@ def _remove(folder: Path, maker: int) -> None:
         folder.rmdir()
 
 
-def _prune(store: StateStore) -> None:
-    listed = [*store.list("")]
+def _prune(store: DirectoryState) -> None:
+    listed = [*store.written()]
     now = min(time.time(), max((written for _, written in listed), default=0))  # of two clocks
     for key, written in listed:
         if now - written > KEPT:

@@ -21,7 +21,6 @@ from fsagent_tools.cli.parsing import (
     is_path,
     no_options,
 )
-from fsagent_tools.cli.reports import report_command
 from fsagent_tools.cli.roots import Placing, current_directory, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
@@ -46,8 +45,6 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
 
         print(f"fsagent {version('fsagent-tools')}")
         return 0
-    if words[:1] == ["report"]:
-        return report_command(words[1:])
     root, elsewhere = _project(
         options, serving=words[:1] == ["serve"] and not {"-h", "--help"} & {*words}
     )

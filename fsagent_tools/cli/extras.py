@@ -20,7 +20,6 @@ HELP = {
     "completion": "print a completion script for a shell",
     **HELP_OF_PAST,
     "config": "show the settings in effect, or check a settings file",
-    "report": "make an HTML page of an event log",
     "serve": "serve the tools to MCP clients, over stdio or HTTP",
 }
 

@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.call import current
-from fsagent_tools.errors import ConfigInvalid, ToolError
+from fsagent_tools.errors import ToolError
 from fsagent_tools.events.event import Event
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.descriptors import held
-from fsagent_tools.services import lazy
 
 Sink = Callable[[Mapping[str, Any]], None]
 
@@ -51,33 +50,6 @@ class EventLog:
         check_types(locals(), sink=str | PathLike | Callable, content=bool)
         self._sink: Sink = sink if callable(sink) else _appending(Path(sink))
         self._content = content
-        self._path = None if callable(sink) else Path(sink)
-
-    def report(
-        self, records: Iterable[Mapping[str, Any]] | None = None, *, cover: Sequence[str] = ()
-    ) -> str:
-        """The log as one self-contained HTML page.
-
-        Diffs, arguments and output are in logs with `content=True`. What looks like a secret is
-        covered.
-
-        Args:
-            records: By default those of the log's file; needed if the sink is a function.
-            cover: Regular expressions of what else to cover.
-
-        Raises:
-            ConfigInvalid: If `records` is needed and missing.
-            Missing: Before the first call.
-        """
-        if records is not None:
-            return lazy.report.html_report([*records], cover=cover)
-        if self._path is None:
-            raise ConfigInvalid(
-                "`records` are missing: this log hands them to a function and keeps none.",
-                hint="Pass the records, or log to a file.",
-            )
-        found, unread = lazy.report.read_log(self._path)
-        return lazy.report.html_report(found, title=self._path.stem, unread=unread, cover=cover)
 
     @contextmanager
     def event(self, tool: str, effect: str, session: str, **facts: Any) -> Iterator[Event]:

@@ -205,11 +205,10 @@ class Archive:
             prune([self.folder], MOST_OF_ONE - max(LARGE, size))
         _room[self.folder] = room
 
-    def lines(self, *having: bytes, newest: bool = False, since: int = 0) -> list[JournalLine]:
+    def lines(self, *having: bytes, since: int = 0) -> list[JournalLine]:
         """All that can be read and have these bytes in them, in the order of time.
 
-        newest: of each journal the last one only. since: of that moment or later. Of those of a
-        directory that had the path before, none.
+        since: of that moment or later. Of those of a directory that had the path before, none.
         """
         first = max(since, self._born())
         found: list[JournalLine] = []
@@ -217,8 +216,7 @@ class Archive:
             with suppress(OSError):
                 if os.stat(path).st_mtime_ns < since:
                     continue
-                some = _having(path, having) if having else self._lines_of(path)
-                found += some[-1:] if newest else some
+                found += _having(path, having) if having else self._lines_of(path)
         return sorted((one for one in found if one["at"] >= first), key=_moment)
 
     def _born(self) -> int:

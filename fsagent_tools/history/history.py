@@ -148,12 +148,6 @@ class History:
         """Those of every session whose name begins so, the first one first."""
         return self._marks(self.archive.lines(_json(checkpoint=name)[:-1]))
 
-    def last_checkpoint(self, session: str, name: str) -> StepChange | None:
-        """The last one of a session, as `identified` told it, whose name begins so."""
-        having = _json(checkpoint=name)[:-1], _json(thread=session)
-        found = self._marks(self.archive.lines(*having, newest=True))
-        return found[-1] if found else None
-
     def _marks(self, lines: list[JournalLine]) -> list[StepChange]:
         steps = [step for step in steps_of(lines) if step.kind == "checkpoint"]
         contents = Contents(self.archive, lines, Disk(self._files))

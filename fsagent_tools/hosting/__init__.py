@@ -1,1 +1,1 @@
-"""Workspaces of many users, and threads that go on elsewhere."""
+"""Workspaces of many users."""

@@ -7,9 +7,10 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeGuard
+from typing import Any
 
 from fsagent_tools.call import host_code
+from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.workspace import Workspace
 
@@ -19,11 +20,6 @@ _TOLD = 10_000  # workspaces whose models are still to be told of commands that 
 
 _Seat = tuple[Path, str]
 Choose = Callable[[Any], Any]  # of a run: what `Workspaces` takes
-URLS = ("http://", "https://")
-
-
-def is_url(where: object) -> TypeGuard[str]:
-    return isinstance(where, str) and where.strip().lower().startswith(URLS)
 
 
 class Lent:
@@ -56,7 +52,7 @@ class Workspaces:
     Args:
         choose: Gets the run of a call, as its framework has it, or None outside one. Returns a
             path, a path and the name of a session (or None), or a `Workspace` of your own, which
-            you close; for tools also a `Channel`, or the URL of a server.
+            you close.
         open_: Path -> workspace.
         keep: How many unused workspaces stay open; up to as many more with a background command.
     """
@@ -81,14 +77,15 @@ class Workspaces:
         return partial(Workspaces, self._choose, self.open, keep=self.keep), ()
 
     @contextmanager
-    def lend(self, run: object) -> Iterator[Any]:
-        """The workspace of a run, open until the end of the block; or what says where it is."""
+    def lend(self, run: object) -> Iterator[Workspace]:
+        """The workspace of a run, open until the end of the block. Raises `ConfigInvalid`."""
         with host_code():
             chosen = self._choose(run)
-        is_path = isinstance(chosen, str | Path | tuple) and not is_url(chosen)
-        if not is_path:
+        if isinstance(chosen, Workspace):
             yield chosen
             return
+        if not isinstance(chosen, str | Path | tuple):
+            raise ConfigInvalid(f"{chosen!r} is no workspace or path.")
         path, session = chosen if isinstance(chosen, tuple) else (chosen, "")
         seat = Path(path).absolute(), session or ""
         with self._lock:

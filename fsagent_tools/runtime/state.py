@@ -24,13 +24,16 @@ def _home(given: str, _: str | None) -> str:
     return f"{Path(given).expanduser().resolve()}{STATE}"
 
 
-def shared_home(given: _Given, root: _Given) -> str:
+def shared_home(given: _Given, root: _Given, cache_dir: _Given) -> str:
     """The directory of `Workspace(state=...)`, links resolved; "" for None. Raises `ConfigInvalid`.
 
     It has to be there: where a volume is not mounted, each host would keep a state of its own.
     """
-    if given is None or root is None:
+    if given is None:
         return ""
+    if root is None or cache_dir is not None:
+        what = "a workspace of files elsewhere" if root is None else "line indexes in cache_dir"
+        raise ConfigInvalid(f"state is not for {what}.", hint="Leave out one of the two.")
     path = Path(given).expanduser()
     home, own = (os.path.realpath(each) for each in (path, Path(root).expanduser()))
     beside = "Give a directory outside the root, which neither tools nor commands may reach."

@@ -7,7 +7,6 @@ from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
     from fsagent_tools import lint as lint
-    from fsagent_tools import report as report
     from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import aftermath as aftermath
@@ -38,7 +37,6 @@ _LOADERS = {
     "settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
-    "report": lambda: import_module("fsagent_tools.report"),
     "schemas": lambda: import_module("fsagent_tools.params.schemas"),
     "validation": lambda: import_module("fsagent_tools.params.validation"),
     "shell": lambda: import_module("fsagent_tools.process.shell"),

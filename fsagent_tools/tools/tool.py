@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.call import HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
-from fsagent_tools.errors import ConfigInvalid, InternalError, ToolError
+from fsagent_tools.errors import InternalError, ToolError
 from fsagent_tools.gate import Operation, approver, passed
 from fsagent_tools.hosting.workspaces import Workspaces
 from fsagent_tools.params.arguments import (
@@ -44,10 +44,6 @@ _READY = 0.05  # seconds that a change waits for what is ready
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 
 
-def _nowhere(tool: "Tool", place: object) -> "Tool":
-    raise ConfigInvalid(f"{place!r} is no workspace or path.")
-
-
 @dataclass(frozen=True, repr=False)
 class Tool:
     """A tool of a toolset, bound to a workspace: everything that an adapter needs.
@@ -67,8 +63,6 @@ class Tool:
     strict: bool = False  # the schema is for the strict mode of a provider
     label: str = ""  # what the description calls the workspace
     pool: Workspaces | None = None  # where runs have workspaces of their own
-    # makes the tool at the place of a run that has no path
-    elsewhere: Callable[["Tool", Any], "Tool"] = field(default_factory=lambda: _nowhere)
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
     once: bool = False  # a change whose call is known is never carried out twice
@@ -95,11 +89,8 @@ class Tool:
         if self.pool is None:
             yield self
             return
-        with self.pool.lend(run) as place:
-            if isinstance(place, Workspace):
-                yield replace(self, workspace=place.view(**self.view))
-            else:
-                yield self.elsewhere(self, place)
+        with self.pool.lend(run) as lent:
+            yield replace(self, workspace=lent.view(**self.view))
 
     @cached_property
     def wording(self) -> Wording:

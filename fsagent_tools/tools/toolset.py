@@ -161,17 +161,6 @@ def is_allowed(tool: Tool, entry: Entry) -> bool:
     return True
 
 
-def is_there(tool: Tool, among: Iterable[Tool]) -> bool:
-    """Whether it may and can work in its workspace, and so does what it stands beside."""
-    rows = tool.entry.commands.values() or (tool.entry,)
-    if not any(is_allowed(tool, row) for row in rows) or tool.lacks:
-        return False
-    beside = tool.entry.action.beside
-    others = [other for other in among if other.entry.action_name == beside] if beside else []
-    there = (is_there(replace(other, workspace=tool.workspace), ()) for other in others)
-    return not beside or any(there)
-
-
 def _without_jobs(entry: Entry) -> Entry:
     """Nobody starts what no tool reads, waits for or stops."""
     return replace(entry, show=tuple(name for name in entry.show if name != _STARTS_ONE))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import pytest
 
-import places
 from fsagent_tools import Effect, Toolset
 from fsagent_tools.answers.action import action
 from fsagent_tools.call import current
@@ -58,25 +57,3 @@ def nodes():
 
     with connected(3) as ids:
         yield ids
-
-
-@pytest.fixture(scope="session")
-def ssh(tmp_path_factory):
-    """Words by which `ssh` reaches a server here."""
-    if not places.SSHD:
-        pytest.skip("needs sshd")
-    with places.sshd(tmp_path_factory.mktemp("sshd")) as words:
-        yield words
-
-
-@pytest.fixture(scope="module")
-def state(tmp_path_factory):
-    """The state directory of all sandboxes here, so that this package is sent to them once."""
-    return tmp_path_factory.mktemp("state")
-
-
-@pytest.fixture
-def provider(shop, state):
-    made = places.Provider(shop, state)
-    yield made
-    made.end()

@@ -70,7 +70,7 @@ async def test_memory_skills_subagents_and_long_results_are_of_one_disk(toolset,
         memory=["/AGENTS.md"],
         skills=["/skills"],
         checkpointer=InMemorySaver(),
-        **deep_agent_options(root, toolset, subagents=[REVIEWER], checkpoints=True),
+        **deep_agent_options(root, toolset, subagents=[REVIEWER]),
     )
     state = agent.invoke(GO, THREAD) if way == "invoke" else await agent.ainvoke(GO, THREAD)
     assert "Prices are in euros." in heard[0]
@@ -104,20 +104,6 @@ def test_a_long_conversation_is_summarized_and_kept(root, caplog):
     (history,) = root.glob(".ai/cache/conversation_history/*.md")
     assert "word word" in history.read_text()
     assert "ffloading" not in caplog.text
-
-
-def test_files_go_back_with_the_states_of_the_thread(root):
-    turns = [call("write", file_path="a.txt", content="two\n"), "Done.", "Again."]
-    agent = create_deep_agent(
-        model=ScriptedChatModel(turns),
-        checkpointer=InMemorySaver(),
-        **deep_agent_options(root, checkpoints=True),
-    )
-    agent.invoke(GO, THREAD)
-    assert (root / "a.txt").read_text() == "two\n"
-    early = [s for s in agent.get_state_history(THREAD) if len(s.values["messages"]) == 1][-1]
-    agent.invoke(None, early.config)
-    assert (root / "a.txt").read_text() == "one\n"
 
 
 @dataclass

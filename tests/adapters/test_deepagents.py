@@ -8,13 +8,12 @@ from copy import deepcopy
 
 import pytest
 from deepagents import FilesystemPermission, create_deep_agent
-from deepagents.backends import CompositeBackend, LocalShellBackend, StateBackend
+from deepagents.backends import CompositeBackend, StateBackend
 from deepagents.middleware.filesystem import FilesystemMiddleware
 from langchain_tests.integration_tests import SandboxIntegrationTests
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-import places
 from fsagent_tools import EventLog, MemoryFiles, Policy, Workspace, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
@@ -22,7 +21,6 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_deepagents import FsAgentBackend
 from fsagent_tools_langchain import FsAgentMiddleware
 from fsagent_tools_langchain.approval import ask
-from fsagent_tools_places import SandboxChannel, SshChannel
 from tests.conftest import DEADLINES, alive, eventually
 
 OVERWRITES = (
@@ -51,18 +49,12 @@ class TestSuite(SandboxIntegrationTests):
     def sandbox_root_dir(self):
         return self.root
 
-    @pytest.fixture(scope="class", params=["here", "sandbox", "ssh"])
+    @pytest.fixture(scope="class")
     @classmethod
-    def sandbox(cls, request, tmp_path_factory):
+    def sandbox(cls, tmp_path_factory):
         root = tmp_path_factory.mktemp("root")
         cls.root = f"{root}/"
-        if request.param == "here":
-            return FsAgentBackend(root)
-        if request.param == "ssh":
-            way = {"ssh": request.getfixturevalue("ssh"), **places.FAR}
-            return FsAgentBackend(SshChannel("127.0.0.1", str(root), **way))
-        shell = LocalShellBackend(root_dir=root, inherit_env=True)
-        return FsAgentBackend(SandboxChannel(shell, **places.FAR))
+        return FsAgentBackend(root)
 
     @pytest.fixture(autouse=True)
     def contradictions(self, request):

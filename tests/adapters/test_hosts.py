@@ -41,7 +41,6 @@ def asking(workspace):
 
 WAYS = {
     "FsAgentMiddleware": middleware,
-    "checkpoints": lambda workspace: middleware(workspace, checkpoints=True),
     "auto": lambda w: middleware(w, toolset="auto", families={"scripted": "lines"}),
     "FsAgentApproval": beside,
     "interrupt_on": langchains_own,

@@ -16,16 +16,19 @@ import httpx
 import pytest
 from mcp import StdioServerParameters, types
 from mcp.client.stdio import stdio_client
+from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.remote import sliced, unsliced
 from fsagent_tools_mcp import SESSION, http_app, server
-from fsagent_tools_mcp.posting import ENVELOPE, VERSION
-from fsagent_tools_mcp.sdk import Server
 from mcp_client import ERAS, Client, MCPError
 from tests.conftest import PATIENCE, alive, eventually
 
+VERSION = "2026-07-28"
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": VERSION,
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 every_era = pytest.mark.parametrize("era", ERAS)
 NOBODY = {"name": "nobody", "version": "0"}
 SERVE = [sys.executable, "-m", "fsagent_tools.cli", "--root", ".", "serve"]
@@ -206,14 +209,6 @@ async def test_a_client_with_roots_approves(shop, era):
     result = await called(server(shop, approval=True), era, answer, "write", **sent)
     assert not result.is_error
     assert len(asked) == 1
-
-
-def test_what_the_text_says_is_not_sent_twice():
-    text = "x" * 150 + "y" * 400
-    data = {"output": text, "data": {"content": "y" * 400, "n": 1}, "other": "z" * 400, "few": "xy"}
-    sent = json.loads(json.dumps(sliced(data, text)))
-    assert len(json.dumps(sent)) < 800
-    assert unsliced(sent, text) == data
 
 
 async def test_each_session_has_seen_its_own(shop):

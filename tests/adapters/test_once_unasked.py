@@ -6,14 +6,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-from contextvars import Context
 from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Workspace, identified, select_tools, toolset
+from fsagent_tools import Workspace, identified, select_tools
 from fsagent_tools.approval.ledger import CallRecord
-from fsagent_tools.remote import LocalChannel
 from tests.conftest import eventually
 
 pytest.importorskip("langgraph.checkpoint.sqlite", reason="a development requirement")
@@ -122,43 +120,3 @@ def test_nothing_is_recorded_for_a_host_that_does_not_ask_for_it(tmp_path, monke
         with identified(session="s", scope="task", call="1"):
             bash.call({"command": "echo ran >> log"})
     assert (root / "log").read_text() == "ran\nran\n"
-
-
-class Apart:
-    """A channel to what knows of a call only what is sent."""
-
-    def __init__(self, far):
-        self.tools, self._far = far.tools, far
-
-    def call(self, sending):
-        return Context().run(self._far.call, sending)
-
-
-@pytest.fixture
-def far(tmp_path, monkeypatch):
-    """A place with a state directory of its own, and a function that makes tools on a new host."""
-    (root := tmp_path / "root").mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "far"))
-    (place := Workspace(root)).ledger.noted("")  # which finds its directory now
-    channel = Apart(LocalChannel(toolset("lines").bind(place).values()))
-
-    def host(name, **options):
-        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / name))
-        return {tool.name: tool for tool in select_tools(channel, **options)}
-
-    return host
-
-
-def test_a_place_refuses_an_id_that_comes_with_another_call(far, tmp_path):
-    for name in "ab":
-        with identified(session="s", scope="task", call="1"):
-            told = far(name, once=True)["bash"].call({"command": f"echo {name} >> log"})
-    assert "The call ID '1' was used before, by another call" in told.text
-    assert (tmp_path / "root/log").read_text() == "a\n"
-
-
-def test_a_place_runs_again_what_nobody_wants_once(far, tmp_path):
-    for name in "ab":
-        with identified(session="s", scope="task", call="1"):
-            far(name)["bash"].call({"command": "echo ran >> log"})
-    assert (tmp_path / "root/log").read_text() == "ran\nran\n"

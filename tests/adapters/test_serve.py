@@ -13,11 +13,10 @@ import pytest
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from elsewhere import running
 from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import http_app, server
-from mcp_client import ERAS, Client
+from mcp_client import ERAS, Client, running
 from samples import arguments
 from tests.conftest import PATIENCE, alive, eventually
 

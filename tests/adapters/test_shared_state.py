@@ -117,23 +117,3 @@ def test_asked_on_one_approved_on_another_and_finished_on_a_third_exactly_once(f
     assert "was begun before, and how it ended is not known" in unknown[1]
     assert (folder / "root/log").read_text() == "ran\n"
     assert hosts.files() == {"a.txt": "one\n"}
-
-
-def test_turns_in_turn_and_a_way_back_to_what_another_host_did(folder):
-    hosts = Hosts(folder, LANGGRAPH, checkpoints=True)
-    for number, host in enumerate("ABA"):
-        hosts.run(host, {}, [write(f"{number}.txt", host)], "done")
-    assert hosts.files() == {"0.txt": "A", "1.txt": "B", "2.txt": "A"}
-    hosts.run("B", {"back": 2}, "done")
-    assert hosts.files() == {"0.txt": "A"}
-
-
-def test_a_context_of_llama_index_goes_back_on_another_host(folder):
-    pytest.importorskip("llama_index.core")
-    hosts = Hosts(folder, LLAMA_INDEX, checkpoints=True)
-    for number, host in enumerate("ABA"):
-        do = {"from": number, "to": number + 1}
-        hosts.run(host, do, [write(f"{number}.txt", host)], "done")
-    assert hosts.files() == {"0.txt": "A", "1.txt": "B", "2.txt": "A"}
-    hosts.run("B", {"from": 1, "to": 9}, [["ls", {}]], "done")
-    assert hosts.files() == {"0.txt": "A"}

@@ -10,7 +10,6 @@ from tests.conformance.rows import OWN
 
 SUITES = {
     "robustness": ["--quick", "--only", "edit_lines words", "apply_patch (openai)"],
-    "calls": ["--quick"],
     "tokens": ["--quick"],
     "sessions": ["--quick", "--only", "edit_lines words"],
 }

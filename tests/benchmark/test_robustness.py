@@ -10,7 +10,6 @@ import pytest
 
 from benchmark import mine as mining
 from benchmark import robustness
-from benchmark.calls import main as calls
 from benchmark.environments import Missing, environment
 from benchmark.hunks import Hunk, from_rows
 from benchmark.mine import mine, parts
@@ -271,7 +270,6 @@ def test_each_peer_that_can_be_installed_applies_what_is_sent_as_meant(pack, tmp
         (robustness.main, ["--hunks", "absent.jsonl"], "There are no hunks"),
         (robustness.main, ["--only", "nothing"], "There are: edit_lines tag"),
         (mining.main, ["absent"], "absent is no git repository"),
-        (calls.main, ["absent.jsonl"], "There is no file absent.jsonl"),
     ],
 )
 def test_what_is_not_there_is_named(main, words, told, tmp_path):

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from benchmark.calls.sample import EACH, FLAT_SAMPLES, KINDS, calls
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import Evidence
 from fsagent_tools.errors import ToolError
+from tests.conformance.sample import EACH, FLAT_SAMPLES, KINDS, calls
 from tests.conftest import parses
 
 CALLS = calls()

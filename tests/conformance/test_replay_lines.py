@@ -6,11 +6,11 @@ from itertools import islice
 
 import pytest
 
-from benchmark.calls.sample import EACH, places, wrapped
 from fsagent_tools import MemoryFiles, Workspace
 from fsagent_tools.edits.changes import Change, resolve_changes, split_new
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.splice import rewrite
+from tests.conformance.sample import EACH, places, wrapped
 
 
 def compiles(utf8):

@@ -8,7 +8,7 @@ import pytest
 from fsagent_tools import MemoryFiles, Policy, call, errors
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.testing.files import FilesConformance, GuardedConformance
+from tests.files.conformance.files import FilesConformance, GuardedConformance
 
 
 class TestMemoryFiles(FilesConformance):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fsagent_tools import Policy, Workspace, errors, toolset
-from fsagent_tools.testing.files import FilesConformance
+from tests.files.conformance.files import FilesConformance
 
 PAGE = (Path(__file__).parents[2] / "docs" / "howto" / "files.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -1,1 +1,0 @@
-"""What outlives a process, behind six verbs: records of calls, and line indexes."""
