@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.problems import SEVERITIES, Problem, count
+from fsagent_tools.problems import SEVERITIES, Problem
 from fsagent_tools.process.running import run
 from fsagent_tools.process.shell import ShellRequest
 from fsagent_tools.services import lacks_machine, lazy
@@ -100,10 +100,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         checked = servers.check_or_run(path, text, p.timeout, partial(_run, workspace, p.timeout))
     if module:
         checked = replace(checked, problems=module.in_cells(checked.problems))
-    elif checked.problems:
-        why = lazy.lint.not_counted(name, text, checked.problems, services.means(place))
-        checked = _uncounted(checked, why) if why else checked
-    else:
+    elif not checked.problems:
         means = replace(services.means(place), until=time.monotonic() + p.timeout)
         checked = replace(checked, problems=_built_in(name, text, checked, means))
     least = SEVERITIES.index(p.severity)
@@ -164,13 +161,6 @@ def _built_in(name: str, text: str, checked: "Checked", means: Any) -> list[Prob
         return []
     found = lazy.lint.report(name, None, text.encode(), means).problems
     return [problem for problem in found if apart or problem.severity == "error"]
-
-
-def _uncounted(checked: "Checked", why: str) -> "Checked":
-    """Without the problems of a text that is no program of the language its name says."""
-    why = f"{why} ({count(checked.problems)} left out)"
-    told = (replace(each, state="unchecked", why=why) for each in checked.told)
-    return replace(checked, told=tuple(told), problems=[], environment=None, wanted=False)
 
 
 def _environment(

@@ -7,12 +7,10 @@ from typing import Any, Literal
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.judging import broken, judge
-from fsagent_tools.lint.places import Foreign, Means, ServerCheck, Source, Undecided, due
-from fsagent_tools.lint.typescript import typescript_of
+from fsagent_tools.lint.places import Means, ServerCheck, Source, Undecided, due
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
     decoded,
-    of_its_language,
     problems_of,
     validator_of,
 )
@@ -27,10 +25,8 @@ __all__ = [
     "due",
     "fresh",
     "judge",
-    "not_counted",
     "report",
     "review",
-    "typescript_of",
 ]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
@@ -108,31 +104,13 @@ def review(
     return report(name, before, after, means)
 
 
-def not_counted(name: str, text: str, problems: list[Problem], means: Means | None = None) -> str:
-    """Why what a language server told of `text` is passed over before a write, too; empty where it
-    is not, or where nothing tells. Takes at most `LINT_SECONDS`.
-    """
-    means = means or Means()
-    if len(text) > MAX_LINTED_BYTES:
-        return ""
-    try:
-        of_its_language(Source(name, text, means), problems)
-    except Foreign as reason:
-        return str(reason)
-    except Undecided:
-        pass
-    return ""
-
-
 def fresh(
     programs: Programs, file: Path, old: tuple[str, list[Problem]], new: tuple[str, list[Problem]]
 ) -> list[Problem]:
-    """Of the problems of a text, as a language server told them, those that were not in an old one
-    and count.
+    """Of the problems of a text, as a language server told them, those that were not in an old
+    one.
     """
     (before, known), (text, problems) = old, new
-    if not_counted(file.name, text, problems, Means(programs=programs)):
-        return []
     return introduced(known, problems, before, text)
 
 
@@ -148,7 +126,6 @@ def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -
     if means.ask and len(after) <= MAX_LINTED_BYTES:
         finder = means.ask
         problems = finder(new)
-        of_its_language(Source(name, new, means), problems or [])
     if problems is None:
         suffix = PurePosixPath(name).suffix.lower()
         if validator_of(name) is None and suffix not in _UNCHECKED:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsagent_tools.lint import child
-from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
+from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.reader import run_reader
@@ -15,10 +15,6 @@ from fsagent_tools.runtime.weight import is_slow_toml
 
 _RUFF = Path(sys.executable).with_name("ruff")
 _LIMITS = Limits(memory="4GB", cpu_seconds=10)
-_BASH = Path("/bin/bash")
-_FOR_BASH, _SHELL = re.compile(r"\b(?:ba)?sh\b"), re.compile(r"\b(?:ba|da|k|mk)?sh\b")
-_OF_ZSH = ("#compdef", "#autoload")  # how its files of completions begin, whatever their names
-_SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
 _REFUSED = "E9,F404,F406,F622,F70,PLE0117,PLE0118,PLE1142"  # Ruff's rules: `compile` raises for it
 _TAB, _BLANK = re.compile(r"(?m)^ *\t"), re.compile(r"(?m)^\t* ")
 _MAGIC = re.compile(r"(?m)^[ \t]*+(?:%{1,2}[a-z]|![a-z])")
@@ -45,17 +41,14 @@ def check_python(source: Source) -> list[Problem]:
         problems = _problems(_apart("python", source), "python")
     if problems and not version and _has_ruff(source) and not _by_ruff(source, NEWEST):
         return []  # not known to be of this interpreter's version, and right in a later one
-    if problems and of_dialect(source):
-        raise Foreign("it holds commands of IPython")
+    if problems and has_magic(source.text):
+        raise Undecided("it holds commands of IPython")
     return problems
 
 
-def of_dialect(source: Source) -> bool:
-    """Whether Python may be IPython's, or a script is of another shell than bash."""
-    if source.suffix in (".sh", ".bash"):
-        first = source.text.partition("\n")[0]
-        return first.startswith(_OF_ZSH) or (first[:2] == "#!" and not _FOR_BASH.search(first))
-    return source.suffix in (".py", ".pyi") and bool(_MAGIC.search(source.text))
+def has_magic(text: str) -> bool:
+    """Whether Python may be IPython's."""
+    return bool(_MAGIC.search(text))
 
 
 def check_toml(source: Source) -> list[Problem]:
@@ -67,22 +60,6 @@ def check_toml(source: Source) -> list[Problem]:
         return _problems(child.toml(text), "toml")
     except RecursionError:
         raise Undecided("it is nested too deeply") from None
-
-
-def check_shell(source: Source) -> list[Problem]:
-    """The syntax errors that `bash -n` tells; it reads a script without running it."""
-    if of_dialect(source) and not _SHELL.search(source.text.partition("\n")[0]):
-        raise Foreign("its first line names another kind of shell")
-    if not _BASH.is_file() or of_dialect(source):
-        raise Undecided("it is of another shell, or bash is not installed")
-    patterns = ["-O", "extglob"] if "extglob" in source.text else []  # `shopt` is not run, either
-    command = [str(_BASH), "--norc", *patterns, "-n"]
-    said = run_check(command, source)[1].decode(errors="replace")
-    faults = {(int(m[1]), m[2]) for m in _SAID.finditer(said) if not m[2].startswith("`")}
-    last = source.text.count("\n") + 1
-    return _problems(
-        [(min(n, last), 1, min(n, last), 1, text) for n, text in sorted(faults)], "bash"
-    )
 
 
 def _has_ruff(source: Source) -> bool:

@@ -218,7 +218,6 @@ class Services:
         return lazy.lint.Means(
             programs=self.programs,
             python=partial(lazy.environment.python_of, file, root),
-            typescript=partial(lazy.lint.typescript_of, file, root, self.programs),
         )
 
     def _asked(self, file: Path) -> "ServerCheck":
