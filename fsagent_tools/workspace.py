@@ -60,8 +60,7 @@ class Workspace(Direct, Rewind):
             commands see real paths.
         durable: Sync to disk before a write returns.
         lint: What a write does about problems it introduces: "off" (default), "report" them,
-            "reject" a new syntax error, or "follow": report new errors found by language servers,
-            also in other files that were looked at, in the answer or a later one.
+            or "reject" a new syntax error.
         search: The web search service; by default the one that the environment names.
         servers: Language -> its language server: the name of a known one, a whole command, () for
             none, or a `Language`; by default what is installed.

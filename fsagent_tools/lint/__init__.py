@@ -1,7 +1,7 @@
 """Syntax checks around a write: what is wrong with a text, and what a change made wrong."""
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
@@ -15,7 +15,6 @@ from fsagent_tools.lint.validators import (
     validator_of,
 )
 from fsagent_tools.problems import Problem, by_importance, count
-from fsagent_tools.process.programs import Programs
 
 __all__ = [
     "Means",
@@ -23,14 +22,13 @@ __all__ = [
     "ServerCheck",
     "broken",
     "due",
-    "fresh",
     "judge",
     "report",
     "review",
 ]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
-LintMode = Literal["report", "off", "reject", "follow"]
+LintMode = Literal["report", "off", "reject"]
 
 
 @dataclass(frozen=True)
@@ -84,10 +82,10 @@ def review(
 ) -> Report:
     """What a write has to do before it commits `after` to the file `name`.
 
-    `off`, and `follow`, which looks behind the write: nothing. `report`: `report`. `reject`: that
-    too, but first raises `LintRejected` when `after` has a syntax error that `before` had not.
+    `off`: nothing. `report`: `report`. `reject`: that too, but first raises `LintRejected` when
+    `after` has a syntax error that `before` had not.
     """
-    if mode in ("off", "follow"):
+    if mode == "off":
         return Report()
     means = means or Means()
     if mode == "reject":
@@ -102,16 +100,6 @@ def review(
         if means.ask is None:
             return syntax
     return report(name, before, after, means)
-
-
-def fresh(
-    programs: Programs, file: Path, old: tuple[str, list[Problem]], new: tuple[str, list[Problem]]
-) -> list[Problem]:
-    """Of the problems of a text, as a language server told them, those that were not in an old
-    one.
-    """
-    (before, known), (text, problems) = old, new
-    return introduced(known, problems, before, text)
 
 
 def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -> list[Problem]:

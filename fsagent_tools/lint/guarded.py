@@ -24,23 +24,19 @@ _LONG = 1 << 18  # characters that `compile` needs about half a second for
 
 
 def check_python(source: Source) -> list[Problem]:
-    """The first syntax errors of Python, in the version of the project.
+    """The first syntax errors of Python, in the version of this interpreter or a later one.
 
-    This interpreter decides on its own version, Ruff's parser on others and on long texts, which
-    take it a twentieth of the time. `compile` always runs in a process of its own: it may exhaust
-    the C stack, and its warnings go through filters that all threads share.
+    Ruff's parser decides on long texts, which take it a twentieth of the time, and on what is right
+    in a later version. `compile` always runs in a process of its own: it may exhaust the C stack,
+    and its warnings go through filters that all threads share.
     """
-    version = source.means.python()
-    asked, own = _numbers(version), sys.version_info[:2]
-    other = asked not in (None, own)
-    if (other or len(source.text) > _LONG) and _has_ruff(source):
-        problems = _by_ruff(source, version or "{}.{}".format(*own))
-    elif asked and asked > own:
-        raise Undecided(f"it is Python {version}: install 'fsagent-tools[lsp]' to check it")
+    has_ruff = _RUFF.is_file() and source.means.programs.is_outside(str(_RUFF))
+    if has_ruff and len(source.text) > _LONG:
+        problems = _by_ruff(source, "{}.{}".format(*sys.version_info[:2]))
     else:
         problems = _problems(_apart("python", source), "python")
-    if problems and not version and _has_ruff(source) and not _by_ruff(source, NEWEST):
-        return []  # not known to be of this interpreter's version, and right in a later one
+    if problems and has_ruff and not _by_ruff(source, NEWEST):
+        return []
     if problems and has_magic(source.text):
         raise Undecided("it holds commands of IPython")
     return problems
@@ -62,15 +58,9 @@ def check_toml(source: Source) -> list[Problem]:
         raise Undecided("it is nested too deeply") from None
 
 
-def _has_ruff(source: Source) -> bool:
-    return _RUFF.is_file() and source.means.programs.is_outside(str(_RUFF))
-
-
 def _by_ruff(source: Source, version: str) -> list[Problem]:
-    numbers = min(max(_numbers(version) or (3, 7), (3, 7)), _numbers(NEWEST) or (3, 7))
-    target = "py" + "".join(map(str, numbers))
     options = ["--isolated", "--no-cache", "--ignore-noqa", "--select", _REFUSED]
-    options += ["--target-version", target]
+    options += ["--target-version", f"py{version.replace('.', '')}"]
     name = f"text{source.suffix}"
     command = [str(_RUFF), "check", *options, "--output-format", "json", "--stdin-filename", name]
     try:
@@ -118,11 +108,6 @@ def run_check(command: list[str], source: Source, *readable: str) -> tuple[bytes
         raise Undecided(LATE) from None
     except OSError as error:
         raise Undecided(f"{Path(command[0]).name} does not start: {error.strerror}") from None
-
-
-def _numbers(version: str) -> tuple[int, int] | None:
-    major, _, minor = version.partition(".")
-    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
 def _problems(faults: list[child.Fault], source: str) -> list[Problem]:

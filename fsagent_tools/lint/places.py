@@ -35,13 +35,11 @@ def due(began: float | None = None) -> float:
 
 @dataclass(frozen=True)
 class Means:
-    """What a check may use beyond the text: a language server, asked first; what finds the version
-    of the project's Python, "" where it is not known; the programs that may be run; and the
-    time until when, or as many steps instead.
+    """What a check may use beyond the text: a language server, asked first; the programs that may
+    be run; and the time until when, or as many steps instead.
     """
 
     ask: ServerCheck | None = None
-    python: Callable[[], str] = str
     programs: Programs = ALL_PROGRAMS
     until: float = field(default_factory=due)
     steps: Steps | None = None

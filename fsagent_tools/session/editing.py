@@ -173,7 +173,7 @@ class Edit:
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         written = self.host.services.written
-        broken = written(self.lint, place, self.utf8, utf8) if report is None else ""
+        broken = written(place, self.utf8, utf8) if report is None else ""
         record.index.follow(hunks)
         new = Decoded(utf8, decoded.encoding, decoded.bom)
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
@@ -239,8 +239,6 @@ def overwrite(
     target.write(raw, expect=before)
     if before is not None:
         session.forget(place.relative)
-    else:
-        host.services.written(lint, place, None, utf8)
     session.seen.add(place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
