@@ -97,6 +97,8 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             )
         if unseen:
             notes += unseen.notes(() if params.documents or found.matches else DOCUMENTS)
+        if it.search.by_python and not params.fixed and regex_of(params.pattern) != params.pattern:
+            notes.append("ripgrep cannot search here: Python's `re` read the pattern.")
         if it.search.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))

@@ -4,31 +4,6 @@ import re
 
 from fsagent_tools.errors import InvalidRegex
 
-TYPES = {  # the file types of ripgrep that are asked for most
-    "c": "*.[chH]",
-    "cpp": "*.{C,cc,cpp,cxx,h,H,hh,hpp,hxx,inl,c++,h++}",
-    "cs": "*.cs",
-    "css": "*.{css,scss}",
-    "go": "*.go",
-    "html": "*.{htm,html,ejs}",
-    "java": "*.{java,jsp,jspx,properties}",
-    "js": "*.{js,jsx,vue,cjs,mjs}",
-    "json": "{*.json,composer.lock,*.sarif}",
-    "kotlin": "*.{kt,kts}",
-    "lua": "*.lua",
-    "md": "*.{markdown,md,mdown,mdwn,mdx,mkd,mkdn}",
-    "php": "*.{php,php3,php4,php5,php7,php8,pht,phtml}",
-    "py": "*.{py,pyi}",
-    "rust": "*.rs",
-    "sh": "*.{sh,bash,zsh,ksh,csh,tcsh}",
-    "sql": "*.{sql,psql}",
-    "swift": "*.swift",
-    "toml": "{*.toml,Cargo.lock}",
-    "ts": "*.{ts,tsx,cts,mts}",
-    "txt": "*.txt",
-    "xml": "*.{xml,xml.dist,dtd,xsl,xslt,xsd,xjb,rng,sch,xhtml}",
-    "yaml": "*.{yaml,yml}",
-}
 POSIX = {
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "blank": r"\t ", "digit": "0-9", "lower": "a-z",
     "space": r"\s", "upper": "A-Z", "word": r"\w", "xdigit": "0-9A-Fa-f", "punct": r"!-/:-@\[-`{-~",

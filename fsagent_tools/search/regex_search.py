@@ -12,8 +12,8 @@ from fsagent_tools.errors import InvalidRegex, ToolError
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
 from fsagent_tools.process.reader import tie_to_host
-from fsagent_tools.search.contents import contents
-from fsagent_tools.search.dialect import TYPES, translate
+from fsagent_tools.search.contents import TYPES, contents
+from fsagent_tools.search.dialect import translate
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import unspool
