@@ -140,8 +140,7 @@ class Workspace(Direct, Rewind):
     def from_config(cls, root: str | Path, **options: Any) -> Self:
         """A workspace as configured by files and variables.
 
-        These are the files of the system and the user, the project's own, which can only tighten,
-        and `FSAGENT_*` variables.
+        These are the files of the system and the user, and `FSAGENT_*` variables.
 
         Args:
             root: The directory that nothing leaves.
@@ -152,7 +151,7 @@ class Workspace(Direct, Rewind):
             MissingDependency: If there is a file and the extra `config` is not installed.
         """
         with importing([root := Path(root).expanduser()]):
-            return cls(root, **{**above.configured(root).options, **options})
+            return cls(root, **{**above.configured().options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"

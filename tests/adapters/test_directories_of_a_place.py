@@ -3,7 +3,6 @@
 import pytest
 
 from fsagent_tools import Policy
-from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.remote import Sending
 from fsagent_tools_places.far import Served
 from fsagent_tools_places.wire import Settings
@@ -18,9 +17,7 @@ def served(tmp_path, monkeypatch):
     configured.write_text("readonly: true\n")
     far = Served(Settings("lines", None, True, 60.0))
     configured.unlink()
-    for name in ("free", "strict"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "strict/.fsagent.yaml").write_text("allowed_actions: [read, write, jobs]\n")
+    (tmp_path / "free").mkdir()
     yield lambda name: far.at(str(tmp_path / name))
     far.pool.close()
 
@@ -33,19 +30,6 @@ def test_what_a_directory_lists_can_be_called(served):
     assert "write" in listed(served("free"))
     sent = {"file_path": "a.txt", "content": "one\n"}
     assert served("free").call(Sending("write", sent)).ok
-
-
-@pytest.mark.parametrize(("name", "sent"), [
-    ("bash", {"command": "touch made"}),
-    ("jobs", {"action": "list"}),  # beside the commands that it is about
-    ("no_such", {}),
-])  # fmt: skip
-def test_what_a_directory_does_not_list_is_not_there(served, tmp_path, name, sent):
-    strict = served("strict")
-    assert listed(strict) == {"read", "write"}
-    with pytest.raises(ConfigInvalid, match=f"There is no {name} at this place, but: read, write"):
-        strict.call(Sending(name, sent))
-    assert not (tmp_path / "strict/made").exists()
 
 
 def test_no_name_of_a_session_is_one_however_it_is_written(served, tmp_path):
