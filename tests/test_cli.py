@@ -183,7 +183,6 @@ WORDS = {  # of one call of each action that needs some, by the action's name
     "edit_texts": ["a.txt", '[{"oldText": "alpha", "newText": "ALPHA"}]'],
     "apply_patch": ["*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"],
     "str_replace_based_edit_tool": ["view", "a.txt"],
-    "references": ["a.txt", "alpha"],
     "rename": ["a.txt", "alpha", "beta"],
     "memory": ["create", "/memories/a.md", "--file-text", "text"],
 }
@@ -191,7 +190,6 @@ REFUSED = (
     "edit_lines",
     "webfetch",
     "websearch",
-    "references",
     "rename",
 )  # nothing there to answer them
 TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]
