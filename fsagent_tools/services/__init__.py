@@ -17,7 +17,6 @@ from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
-from fsagent_tools.runtime.state import left_open
 from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint
 
@@ -75,13 +74,6 @@ class Services:
         if self.root is None or self._policy.readonly:  # nothing is written there
             return ()
         return shadows.close(self._policy.changeable(self.root))
-
-    @once
-    def whole(self) -> bool:
-        """True: transactions of processes that were killed are taken back."""
-        if self._past and left_open(str(self.root), self.state) and self.keeps_history:
-            self.history.transactions.recover()
-        return True
 
     @once
     def history(self) -> "History":
