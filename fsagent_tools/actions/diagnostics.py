@@ -20,7 +20,7 @@ _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 MAX_PROBLEMS = 50  # problems in one answer
 _LONGEST = 200  # characters of a line that is shown, whole, below its problem
 _REASONS = {  # by the state of what a server told
-    **dict.fromkeys(("unchecked", "unfit"), ", at most its syntax: {why}."),
+    "unchecked": ", at most its syntax: {why}.",
     "old": ", which has said nothing since the last change: its problems are from before.",
     "unfinished": " to the end, which was still at work after {timeout:g} s: problems may remain.",
     "silent": ", which did not answer within {timeout:g} s: problems may remain.",

@@ -16,9 +16,9 @@ from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.problems import Problem, by_importance
 
 # Whether its problems are all that there are. Else it told those of the syntax at most
-# ("unchecked", and "unfit" where no other checker could tell more), nothing in time ("silent"),
-# those from before the last change ("old") or so far ("unfinished"); or it broke ("failed").
-_State = Literal["checked", "unchecked", "unfit", "silent", "old", "unfinished", "failed"]
+# ("unchecked"), nothing in time ("silent"), those from before the last change ("old") or so far
+# ("unfinished"); or it broke ("failed").
+_State = Literal["checked", "unchecked", "silent", "old", "unfinished", "failed"]
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Checked:
     @property
     def unchecked(self) -> list[str]:
         """Those that told of the syntax at most."""
-        return self.those("unchecked", "unfit")
+        return self.those("unchecked")
 
     @property
     def left(self) -> list[str]:
         """What the others do not check or know."""
-        others = (each for each in self.told if each.state not in ("unchecked", "unfit"))
+        others = (each for each in self.told if each.state != "unchecked")
         return [f"{each.server} {left}" for each in others for left in each.left]
 
 
@@ -58,7 +58,7 @@ def weighed(plan: Plan, server: Server, asked: Asked, answer: Finding | None, ro
     """What counts of an answer, by the signs of the server and what the project's settings say."""
     spec = plan.spec
     if answer is None:
-        return Told(spec.name, (), "unfit" if plan.unfit else "silent", plan.unchecked)
+        return Told(spec.name, (), "unchecked" if plan.unchecked else "silent", plan.unchecked)
     places = Positions(answer.text, server.encoding)
     found = [places.problem(item, spec.name, root) for item in answer.items]
     said = {each: f"{each.severity} {each.code}: {each.message}" for each in found}
@@ -69,23 +69,24 @@ def weighed(plan: Plan, server: Server, asked: Asked, answer: Finding | None, ro
     if plan.left and (causes := [p for p in problems if spec.sign("blind", said[p])]):
         why = f"{spec.sign('blind', said[causes[0]])}; it {plan.left[0]}"
         problems = causes
-    chosen = "" if why or problems else _left_out(spec, asked, root)
+    if not why and not problems:
+        why = _left_out(spec, asked, root)
     left = (*plan.left, *server.left)
-    return Told(spec.name, problems, _state(plan, answer, why, chosen), why or chosen, left)
+    return Told(spec.name, problems, _state(plan, answer, why), why, left)
 
 
 def _left_out(spec: Spec, asked: Asked, root: Path) -> str:
-    """By what the project chose that the file is not checked, which any other checker goes by."""
+    """By what the project chose that the file is not checked."""
     mute = spec.sign("mute", asked.text)
     return excluded(spec.name, asked.file, root) or (mute and f"the file says {mute}")
 
 
-def _state(plan: Plan, answer: Finding, why: str, chosen: str) -> _State:
-    if plan.unfit:
-        return "unfit"
+def _state(plan: Plan, answer: Finding, why: str) -> _State:
+    if plan.unchecked:
+        return "unchecked"
     if answer.old or answer.unfinished:
         return "old" if answer.old else "unfinished"
-    return "unchecked" if why else "unfit" if chosen else "checked"
+    return "unchecked" if why else "checked"
 
 
 def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked:

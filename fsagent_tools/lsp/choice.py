@@ -24,8 +24,8 @@ _Group = Sequence[Spec]  # alternatives: the first installed one is used
 @dataclass(frozen=True)
 class Plan:
     """A server to ask about a file, startable as it stands.
-    left: what it does not check of the file; unchecked: why it checks none of it; unfit: that no
-    other checker could, either; absent: that it lacks a program, so that it is not even asked.
+    left: what it does not check of the file; unchecked: why it checks none of it; absent: that it
+    lacks a program, so that it is not even asked.
     """
 
     spec: Spec
@@ -33,7 +33,6 @@ class Plan:
     root: Path
     left: tuple[str, ...] = ()
     unchecked: str = ""
-    unfit: bool = False
     absent: bool = False
 
     @property
@@ -94,8 +93,8 @@ def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
         return plan
     if (helper := programs.find(plan.spec.helper)) is None:
         return replace(plan, unchecked=f"{plan.spec.helper} is not installed", absent=True)
-    unfit = plan.spec.outdated(file, root, helper) if plan.spec.outdated else ""
-    return replace(plan, unchecked=unfit, unfit=True) if unfit else plan
+    outdated = plan.spec.outdated(file, root, helper) if plan.spec.outdated else ""
+    return replace(plan, unchecked=outdated) if outdated else plan
 
 
 def _named(name: str, language: Language, groups: Sequence[_Group]) -> _Group:
