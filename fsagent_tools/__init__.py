@@ -103,4 +103,4 @@ def __dir__() -> list[str]:
 
 
 above.by_name = lambda: __getattr__("effects_by_name")()
-above.configured = lambda root: __getattr__("load")(root)
+above.configured = lambda: __getattr__("load")()

@@ -81,8 +81,7 @@ def select_tools(
 
     A tool is left out if the policy forbids it, or if a program, a module or a key is missing;
     `logging` says which. This is checked once per process. For a path, configuration files and
-    variables are read, as by `Workspace.from_config`; for a function only once, without any
-    project's own file.
+    variables are read, as by `Workspace.from_config`; for a function only once.
 
     Args:
         workspace: A `Workspace`, a path, a function that returns one of these for a run, or a
@@ -196,7 +195,7 @@ def _opened(where: WorkspaceSource, options: Options) -> tuple[Workspace, Worksp
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     with importing([] if callable(where) else [where]):
-        found = above.configured(None if callable(where) else where)
+        found = above.configured()
     each = {**found.options, **own}
     if not callable(where):
         return Workspace(where, **each), None, found.toolset

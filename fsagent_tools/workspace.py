@@ -61,8 +61,7 @@ class Workspace(Direct, Rewind):
             commands see real paths.
         durable: Sync to disk before a write returns.
         lint: What a write does about problems it introduces: "off" (default), "report" them,
-            "reject" a new syntax error, or "follow": report new errors found by language servers,
-            also in other files that were looked at, in the answer or a later one.
+            or "reject" a new syntax error.
         encodings: Glob of paths -> encoding of the files that do not tell their own: by default as
             `charset` of .editorconfig has it, else it is guessed, and the answer says so.
         search: The web search service; by default the one that the environment names.
@@ -147,8 +146,7 @@ class Workspace(Direct, Rewind):
     def from_config(cls, root: str | Path, **options: Any) -> Self:
         """A workspace as configured by files and variables.
 
-        These are the files of the system and the user, the project's own, which can only tighten,
-        and `FSAGENT_*` variables.
+        These are the files of the system and the user, and `FSAGENT_*` variables.
 
         Args:
             root: The directory that nothing leaves.
@@ -159,7 +157,7 @@ class Workspace(Direct, Rewind):
             MissingDependency: If there is a file and the extra `config` is not installed.
         """
         with importing([root := Path(root).expanduser()]):
-            return cls(root, **{**above.configured(root).options, **options})
+            return cls(root, **{**above.configured().options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"

@@ -17,7 +17,7 @@ TABLE = ROOT / "docs" / "licences.md"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HEAD = """# Licences of the dependencies
 
-All that `pip install "fsagent-tools[all,grammars]"` brings on Linux, direct and indirect, from each
+All that `pip install "fsagent-tools[all]"` brings on Linux, direct and indirect, from each
 package's own metadata. A core installation brings what is marked *core*. Made by
 `python scripts/licences.py`; `python3 dev.py package` fails on a package that is missing here or
 whose licence is not one of those the script accepts. fsagent-tools itself is under the MIT licence.

@@ -13,7 +13,6 @@ _WORD = f'xmlns:w="{_OPEN_XML}/wordprocessingml/2006/main"'
 _SHEET = f'xmlns="{_OPEN_XML}/spreadsheetml/2006/main"'
 _LINKS = f'xmlns:r="{_OPEN_XML}/officeDocument/2006/relationships"'
 _SLIDE = f'xmlns:p="{_OPEN_XML}/presentationml/2006/main" xmlns:a="{_OPEN_XML}/drawingml/2006/main"'
-_ODS = "application/vnd.oasis.opendocument.spreadsheet"
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns"
 
 
@@ -62,45 +61,14 @@ def docx(body, prologue="", styles=""):
     return _open_xml("word/document.xml", files)
 
 
-def docx_around(body, *linked):
-    """linked: (kind, text of its part), such as ("header", "Secret")."""
-    files = {"word/document.xml": f"<w:document {_WORD}><w:body>{body}</w:body></w:document>"}
-    for n, (kind, text) in enumerate(linked):
-        root = "hdr" if kind == "header" else "ftr"
-        page = f"<w:{root} {_WORD}>{paragraph(text)}</w:{root}>"
-        files[f"word/{kind}{n}.xml"] = text if kind == "chart" else page
-    links = ((kind, f"{kind}{n}.xml") for n, (kind, _) in enumerate(linked))
-    files["word/_rels/document.xml.rels"] = _related(*links)
-    return _open_xml("word/document.xml", files)
-
-
-def chart(title, **series):
-    """series: name -> label -> value."""
-    told = (
-        f"<c:title><c:tx><c:rich><a:p><a:r><a:t>{title}</a:t></a:r></a:p></c:rich></c:tx></c:title>"
-    )
-    for name, points in series.items():
-        told += f"<c:ser><c:tx><c:strRef><c:strCache><c:pt idx='0'><c:v>{name}</c:v></c:pt>"
-        told += "</c:strCache></c:strRef></c:tx>"
-        for kind, values in (("cat", points), ("val", points.values())):
-            found = (f"<c:pt idx='{n}'><c:v>{value}</c:v></c:pt>" for n, value in enumerate(values))
-            told += f"<c:{kind}>{''.join(found)}</c:{kind}>"
-        told += "</c:ser>"
-    names = f'xmlns:c="{_OPEN_XML}/drawingml/2006/chart" {_SLIDE}'
-    return f"<c:chartSpace {names}><c:chart>{told}</c:chart></c:chartSpace>"
-
-
-def xlsx(rows, name="Prices", styles=""):
-    """rows: the content of `sheetData`. styles: that of `cellXfs`."""
-    book = f'<sheets><sheet name="{name}" sheetId="1" r:id="rId1"/></sheets>'
+def xlsx(rows):
+    """rows: the content of `sheetData`."""
+    book = '<sheets><sheet name="Prices" sheetId="1" r:id="rId1"/></sheets>'
     return _open_xml(
         "xl/workbook.xml",
         {
             "xl/workbook.xml": f"<workbook {_SHEET} {_LINKS}>{book}</workbook>",
-            "xl/_rels/workbook.xml.rels": _related(
-                ("worksheet", "worksheets/sheet1.xml"), ("styles", "styles.xml")
-            ),
-            "xl/styles.xml": f"<styleSheet {_SHEET}><cellXfs>{styles}</cellXfs></styleSheet>",
+            "xl/_rels/workbook.xml.rels": _related(("worksheet", "worksheets/sheet1.xml")),
             "xl/worksheets/sheet1.xml": (
                 f"<worksheet {_SHEET}><sheetData>{rows}</sheetData></worksheet>"
             ),
@@ -123,39 +91,18 @@ def cells(*rows):
     return found
 
 
-def pptx(*slides, notes=None, shown=None, charts=None):
-    """notes, charts: by the number of a slide, from 1. shown: those numbers in another order."""
+def pptx(*slides):
     files, links = {}, []
     for n, text in enumerate(slides, 1):
         shape = f"<p:sp><p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
         tree = f"<p:cSld><p:spTree>{shape}</p:spTree></p:cSld>"
         files[f"ppt/slides/slide{n}.xml"] = f"<p:sld {_SLIDE}>{tree}</p:sld>"
         links.append(("slide", f"slides/slide{n}.xml"))
-    for n, text in (notes or {}).items():
-        page = ("notesSlide", f"../notesSlides/notesSlide{n}.xml")
-        files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _related(page)
-        files[f"ppt/notesSlides/notesSlide{n}.xml"] = _notes_page(text)
-    for n, text in (charts or {}).items():
-        files[f"ppt/slides/_rels/slide{n}.xml.rels"] = _related(
-            ("chart", f"../charts/chart{n}.xml")
-        )
-        files[f"ppt/charts/chart{n}.xml"] = text
-    order = shown or range(1, len(slides) + 1)
-    listed = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in order)
+    listed = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in range(1, len(slides) + 1))
     show = f"<p:sldIdLst>{listed}</p:sldIdLst>"
     files["ppt/presentation.xml"] = f"<p:presentation {_SLIDE} {_LINKS}>{show}</p:presentation>"
     files["ppt/_rels/presentation.xml.rels"] = _related(*links)
     return _open_xml("ppt/presentation.xml", files)
-
-
-def _notes_page(text):
-    shapes = (
-        f'<p:sp><p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>'
-        f"<p:txBody><a:p><a:r><a:t>{said}</a:t></a:r></a:p></p:txBody></p:sp>"
-        for kind, said in (("sldNum", "7"), ("body", text))
-    )
-    tree = f"<p:cSld><p:spTree>{''.join(shapes)}</p:spTree></p:cSld>"
-    return f"<p:notes {_SLIDE}>{tree}</p:notes>"
 
 
 def odt(body):
@@ -164,26 +111,6 @@ def odt(body):
     return packed(
         {
             "mimetype": "application/vnd.oasis.opendocument.text",
-            "content.xml": f"<office:document-content {names}>{inner}</office:document-content>",
-        }
-    )
-
-
-def _manifest(kind):
-    name = "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
-    entry = f'<m:file-entry m:full-path="/" m:media-type="{kind}"/>'
-    return f'<m:manifest xmlns:m="{name}">{entry}</m:manifest>'
-
-
-def ods(rows):
-    """rows: the content of the one `table:table`."""
-    names = " ".join(f'xmlns:{name}="{_NAMES}:{name}:1.0"' for name in ("office", "text", "table"))
-    sheet = f'<table:table table:name="Prices">{rows}</table:table>'
-    inner = f"<office:body><office:spreadsheet>{sheet}</office:spreadsheet></office:body>"
-    return packed(
-        {
-            "mimetype": _ODS,
-            "META-INF/manifest.xml": _manifest(_ODS),
             "content.xml": f"<office:document-content {names}>{inner}</office:document-content>",
         }
     )

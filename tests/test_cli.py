@@ -43,10 +43,9 @@ def fsagent(tmp_path):
 def test_settings_are_shown_with_their_origin(fsagent):
     assert "nothing is configured" in fsagent("config", "show").stdout
     fsagent.user.write_text("max_file_size: 1MB\ndenied_paths: [a]\n")
-    (fsagent.project / ".fsagent.yaml").write_text("denied_paths: [b]\n")
     shown = fsagent("config", "show", "--origin", env={"FSAGENT_READONLY": "1"}).stdout
     assert f"max_file_size: '1MB'    # {fsagent.user}" in shown
-    assert f"denied_paths: ['a', 'b']    # {fsagent.user}, tightened by .fsagent.yaml" in shown
+    assert f"denied_paths: ['a']    # {fsagent.user}" in shown
     assert "readonly: True    # FSAGENT_READONLY" in shown
     assert "#" not in fsagent("config", "show").stdout
 
@@ -63,12 +62,11 @@ def test_a_file_is_checked(fsagent):
     assert "_written" not in wrong.stderr
 
 
-@pytest.mark.parametrize("name", [".fsagent.yaml", "c.yaml"])
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("toolset: workspaces", "no toolset 'workspaces'"),
-        ("line_ids: words", "may not set this"),
+        ("line_ids: words", ""),
         ("_written: [[a]]", "no such key"),
         ("denied_paths: a", "denied_paths: should be a list (got 'a')"),
         ("allowed_actions: [reed]", "allowed_actions: there is no 'reed'"),
@@ -76,15 +74,14 @@ def test_a_file_is_checked(fsagent):
         ("- a", "has to be a mapping"),
     ],
 )
-def test_a_check_finds_what_a_command_then_stumbles_over(here, capsys, name, text, told):
-    (here / name).write_text(text)
-    used = main(["ls", *(() if name[0] == "." else ("--config", name))])
+def test_a_check_finds_what_a_command_then_stumbles_over(here, capsys, text, told):
+    (here / "c.yaml").write_text(text)
+    used = main(["ls", "--config", "c.yaml"])
     capsys.readouterr()
-    checked = main(["config", "check", name])
+    checked = main(["config", "check", "c.yaml"])
     assert (used == 0) is (checked == 0)
     if used:
-        found = capsys.readouterr().err
-        assert told in found or "may not set this" in found
+        assert told in capsys.readouterr().err
 
 
 def test_a_configured_policy_holds_for_commands(fsagent):
@@ -99,10 +96,10 @@ def test_a_configured_policy_holds_for_commands(fsagent):
 
 
 def test_a_wrong_configuration_stops_every_command(fsagent):
-    (fsagent.project / ".fsagent.yaml").write_text("servers: {python: [./evil]}\n")
+    fsagent.user.write_text("readonl: true\n")
     stopped = fsagent("ls")
     assert stopped.returncode == 2
-    assert ".fsagent.yaml: servers: a project's own file may not set this" in stopped.stderr
+    assert f"{fsagent.user}: readonl: there is no such key" in stopped.stderr
 
 
 def test_nobody_at_the_terminal_approves_nothing(fsagent):
@@ -185,7 +182,6 @@ WORDS = {  # of one call of each action that needs some, by the action's name
     "diagnostics": ["a.txt"],
     "apply_patch": ["*** Begin Patch\n*** Delete File: a.txt\n*** End Patch"],
     "str_replace_based_edit_tool": ["view", "a.txt"],
-    "references": ["a.txt", "alpha"],
     "rename": ["a.txt", "alpha", "beta"],
     "memory": ["create", "/memories/a.md", "--file-text", "text"],
 }
@@ -193,7 +189,6 @@ REFUSED = (
     "edit_lines",
     "webfetch",
     "websearch",
-    "references",
     "rename",
 )  # nothing there to answer them
 TOOLS = [(name, entry) for name in TOOLSETS for entry in toolset(name).entries]

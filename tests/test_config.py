@@ -1,4 +1,4 @@
-"""Configuration files and variables: both documents' forms, layers, and what projects may not."""
+"""Configuration files and variables: both documents' forms, and layers."""
 
 import json
 import os
@@ -9,7 +9,6 @@ import pytest
 
 from fsagent_tools import Effect, Policy, errors
 from fsagent_tools.config import check_file, files, load
-from fsagent_tools.policy.protected import PROTECTED
 
 COMPACT = """
 tools:
@@ -38,8 +37,7 @@ modules:
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """Where the system's and the user's files would be, and an empty project."""
-    (tmp_path / "project").mkdir()
+    """Where the system's and the user's files would be."""
     for name, variable in (("system", "XDG_CONFIG_DIRS"), ("user", "XDG_CONFIG_HOME")):
         (tmp_path / name / "fsagent").mkdir(parents=True)
         monkeypatch.setenv(variable, str(tmp_path / name))
@@ -48,8 +46,7 @@ def home(tmp_path, monkeypatch):
 
 def put(home, **texts):
     for name, text in texts.items():
-        where = ".fsagent.yaml" if name == "project" else "fsagent/config.yaml"
-        (home / name / where).write_text(text)
+        (home / name / "fsagent/config.yaml").write_text(text)
 
 
 def loaded(home, environ=None, explicit=None):
@@ -58,7 +55,7 @@ def loaded(home, environ=None, explicit=None):
             variables.delenv(name)
         for name, value in (environ or {}).items():
             variables.setenv(name, value)
-        return load(home / "project", explicit)
+        return load(explicit)
 
 
 def test_both_documented_forms_become_one_policy(home):
@@ -108,7 +105,7 @@ def test_groups_and_session_options_come_from_files_and_variables(home):
         "servers: {python: [ty]}\nline_ids: short\nlint: report",
     )
     configuration = loaded(home, {"FSAGENT_ALLOW_HOSTS": '["localhost:8000"]'})
-    workspace = configuration.workspace(home / "project", durable=True)
+    workspace = configuration.workspace(home, durable=True)
     assert workspace.policy.process.sandbox == "read-only"
     assert workspace.policy.process.limits.cpu_seconds == 5
     assert workspace.policy.allow_hosts == ("localhost:8000",)
@@ -116,69 +113,6 @@ def test_groups_and_session_options_come_from_files_and_variables(home):
     assert workspace.services.server_settings == {"python": ["ty"]}
     assert workspace.services.lint == "report"
     workspace.close()
-
-
-def test_a_project_tightens_every_key_it_may_set(home):
-    put(
-        home,
-        user="allowed_actions: [read, grep, write]\nallowed_paths: ['{{workdir}}', /srv]\n"
-        "denied_paths: [a]\nmax_file_size: 2MB\nread_before_edit: 400",
-        project="readonly: true\nallowed_actions: [read, rm]\nallowed_paths: [src]\n"
-        "denied_paths: [b]\nwrite_denied: [Makefile]\ndeny_hosts: [evil.example]\n"
-        "max_file_size: 5MB\nread_before_edit: 100",
-    )
-    configuration = loaded(home)
-    policy = configuration.policy
-    assert policy.readonly
-    assert policy.allowed_actions == ("read",)
-    assert policy.denied_paths == ("a", "b")
-    assert policy.write_denied == (*PROTECTED, "Makefile")
-    assert policy.max_file_size == 2 << 20
-    assert policy.read_before_edit == 100
-    assert policy.explain("read", "src/x").allowed
-    assert not policy.explain("read", "docs/x").allowed
-    assert not policy.explain("read", "/srv/x").allowed
-    assert "user/fsagent/config.yaml, tightened by " in configuration.origins["denied_paths"]
-
-
-@pytest.mark.parametrize(
-    ("line", "key"),
-    [
-        ("readonly: false", "readonly"),
-        ("max_file_size: null", "max_file_size"),
-        ("allowed_actions: null", "allowed_actions"),
-        ("allowed_paths: null", "allowed_paths"),
-        ("read_before_edit: null", "read_before_edit"),
-        ("allowed_paths: ['/']", "allowed_paths"),
-        ("allowed_paths: ['{{home}}/x']", "allowed_paths"),
-        ("allowed_paths: ['../x']", "allowed_paths"),
-        ("servers: {python: [./evil]}", "servers"),
-        ("search: {provider: exa, api_key: k}", "search"),
-        ("allow_hosts: ['localhost:1']", "allow_hosts"),
-        ("process: {sandbox: 'off'}", "process"),
-        ("cache_dir: /x", "cache_dir"),
-        ("toolset: compact", "toolset"),
-        ("within: []", "within"),
-    ],
-)
-def test_a_project_loosens_nothing(line, key, home):
-    put(home, user="readonly: true", project=line)
-    with pytest.raises(errors.ConfigInvalid) as refused:
-        loaded(home)
-    assert str(refused.value).startswith(f"{home / 'project/.fsagent.yaml'}: {key}"), refused.value
-
-
-def test_a_trusted_layer_overrides_what_a_project_tightened(home):
-    put(home, project="readonly: true")
-    assert loaded(home).policy.readonly
-    assert not loaded(home, {"FSAGENT_READONLY": "false"}).policy.readonly
-
-
-def test_a_linked_project_file_is_refused(home):
-    put(home, user="readonly: true")
-    (home / "project/.fsagent.yaml").symlink_to(home / "user/fsagent/config.yaml")
-    with pytest.raises(errors.ConfigInvalid, match="regular file"):
-        loaded(home)
 
 
 @pytest.mark.parametrize(
@@ -317,16 +251,6 @@ def test_a_misspelt_variable_is_told_its_neighbour(home):
         loaded(home, {"FSAGENT_READ_ONLY": "1"})
 
 
-@pytest.mark.parametrize("key", ["allowed_paths", "denied_paths", "write_denied"])
-@pytest.mark.parametrize("template", ["{{env.SECRET}}", "{{ env.SECRET }}", "{{home}}"])
-def test_a_project_file_cannot_ask_for_the_environment(key, template, home, monkeypatch):
-    monkeypatch.setenv("SECRET", "hunter2")
-    put(home, project=f'{key}: ["src/{template}/x"]')
-    with pytest.raises(errors.ConfigInvalid, match="template that a project's own file") as refused:
-        loaded(home)
-    assert "hunter2" not in str(refused.value)
-
-
 def test_a_refusal_shows_allowed_paths_as_they_were_written(home, monkeypatch):
     monkeypatch.setenv("SECRET", "hunter2")
     policy = Policy(allowed_paths=["src/{{env.SECRET}}/**"])
@@ -336,8 +260,16 @@ def test_a_refusal_shows_allowed_paths_as_they_were_written(home, monkeypatch):
     assert "hunter2" not in str(refused.value)
 
 
-def test_an_endless_project_file_is_refused_unread(home):
-    with open(home / "project/.fsagent.yaml", "wb") as file:
+def test_an_endless_file_is_refused_unread(home):
+    with open(home / "mine.yaml", "wb") as file:
         file.truncate(100 << 30)
     with pytest.raises(errors.ConfigInvalid, match="larger than 262,144 bytes"):
-        loaded(home)
+        loaded(home, explicit=home / "mine.yaml")
+
+
+def test_a_file_of_the_project_counts_only_if_the_host_names_it(home, tmp_path, monkeypatch):
+    put(home, user="max_file_size: 2MB")
+    (home / ".fsagent.yaml").write_text("max_file_size: 3MB")
+    monkeypatch.chdir(home)
+    assert loaded(home).policy.max_file_size == 2 << 20
+    assert loaded(home, explicit=".fsagent.yaml").policy.max_file_size == 3 << 20

@@ -13,14 +13,14 @@ from fsagent_tools.errors import ConfigInvalid, MissingDependency
 
 @pytest.fixture
 def places(tmp_path, monkeypatch):
-    """Files of system, user and project where this platform looks for them."""
+    """Files of system and user where this platform looks for them."""
     (tmp_path / "project").mkdir()
     monkeypatch.setenv("XDG_CONFIG_DIRS", str(tmp_path / "etc"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
 
-    def put(system="", user="", project=""):
+    def put(system="", user=""):
         texts = {"etc/fsagent/config.yaml": system, "home/fsagent/config.yaml": user}
-        for name, text in {**texts, "project/.fsagent.yaml": project}.items():
+        for name, text in texts.items():
             if text:
                 (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / name).write_text(text)
@@ -38,22 +38,21 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_system_user_project_and_environment_apply_in_this_order(way, places, monkeypatch):
+def test_system_user_and_environment_apply_in_this_order(way, places, monkeypatch):
     root = places(
         system="max_file_size: 1MB\nline_ids: tag\nstaleness: file\n",
-        user="max_file_size: 2MB\nline_ids: words\ndenied_paths: [secret]\n",
-        project="denied_paths: ['*.key']\nmax_file_size: 1000\n",
+        user="max_file_size: 1000\nline_ids: words\ndenied_paths: [secret]\n",
     )
     monkeypatch.setenv("FSAGENT_LINE_IDS", "tag")
     workspace = WAYS[way](root)
     assert workspace.policy.max_file_size == 1000
-    assert workspace.policy.denied_paths == ("secret", "*.key")
+    assert workspace.policy.denied_paths == ("secret",)
     assert workspace.staleness == "file"
     assert workspace.style.name == "tag"
 
 
 def test_one_call_obeys_what_is_configured(places, monkeypatch):
-    root = places(user="readonly: true\n", project="denied_paths: [.env]\n")
+    root = places(user="readonly: true\ndenied_paths: [.env]\n")
     (root / ".env").write_text("SECRET=1\n")
     assert "denied_paths" in execute("read", {"file_path": ".env"}, root)["error"]
     assert "read-only" in execute("write", {"file_path": "n", "content": ""}, root)["error"]
@@ -62,7 +61,7 @@ def test_one_call_obeys_what_is_configured(places, monkeypatch):
 
 
 def test_a_workspace_alone_reads_no_configuration(places, monkeypatch):
-    root = places(user="readonly: true\n", project="readonly: true\n")
+    root = places(user="readonly: true\n")
     monkeypatch.setenv("FSAGENT_NOSUCH", "1")
     assert Workspace(root).policy == Policy()
 
@@ -82,14 +81,11 @@ def test_tools_that_are_configured_away_are_not_shown(places):
     assert "write" not in names
 
 
-def test_a_function_gets_what_holds_for_every_project(places):
-    root = places(user="denied_paths: [secret]\n", project="denied_paths: ['*.key']\n")
+def test_a_function_gets_what_is_configured(places):
+    root = places(user="denied_paths: [secret]\n")
     (tool,) = select_tools(lambda run: root, only=["read"])
     with tool.within("any") as here:
         assert here.workspace.policy.denied_paths == ("secret",)
-    own = select_tools(lambda run: Workspace.from_config(root), only=["read"])[0]
-    with own.within("any") as here:
-        assert here.workspace.policy.denied_paths == ("secret", "*.key")
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -115,7 +111,7 @@ def test_without_the_extra_only_what_is_there_is_missed(places):
     )
     run = [sys.executable, "-c", code, str(root)]
     assert int(subprocess.run(run, capture_output=True, text=True, check=True).stdout) > 5
-    places(project="readonly: true\n")
+    places(user="readonly: true\n")
     ran = subprocess.run(run, capture_output=True, text=True, check=False)
     assert MissingDependency.__name__ in ran.stderr.splitlines()[-1]
 

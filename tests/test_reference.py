@@ -12,7 +12,6 @@ import pytest
 from fsagent_tools import Policy, Workspace, errors
 from fsagent_tools.config.environment import OTHERS
 from fsagent_tools.config.keys import types
-from fsagent_tools.config.tighten import RULES
 from fsagent_tools.policy import Limits, ProcessPolicy
 from fsagent_tools.web.search import settings
 
@@ -95,12 +94,6 @@ def test_every_key_of_a_configuration_is_explained(request):
     if request.config.getoption("--update-golden"):
         page.write_text(text := KEYS.sub(lambda _: made, text, count=1))
     assert KEYS.search(text)[0] == made, "made from the code: --update-golden"
-
-
-def test_the_keys_that_a_project_may_tighten_are_listed():
-    text = (REFERENCE / "configuration.md").read_text()
-    found = re.search(r"only tighten: (.*?)\. ", text, re.DOTALL)[1]
-    assert re.findall(r"`(\w+)`", found) == [*RULES]
 
 
 SOURCE = [*(ROOT / "fsagent_tools").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]

@@ -128,13 +128,13 @@ def test_modules_that_a_model_wrote_are_not_imported_whatever_way_is_taken(run, 
 
 
 def test_the_command_line_imports_nothing_from_where_it_is_started(tmp_path):
-    (tmp_path / ".fsagent.yaml").write_text("max_file_size: 1MB\n")
+    (tmp_path / "c.yaml").write_text("max_file_size: 1MB\n")
     for name in {*sys.stdlib_module_names, *packages_distributions()}:
         if name.isidentifier() and name not in ("sys", "builtins"):
             (tmp_path / f"{name}.py").write_text("print('RAN', __name__)")
     start = "import sys; del sys.path[0]; import fsagent_tools.cli; sys.path.insert(0, '')"
     for words in (["write", "x", "y"], ["read", "x"], ["bash", "true"], ["undo"], ["grep", "y"]):
-        code = f"{start}; sys.exit(fsagent_tools.cli.main({words}))"
+        code = f"{start}; sys.exit(fsagent_tools.cli.main({['--config', 'c.yaml', *words]}))"
         command = [sys.executable, "-c", code]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert "RAN" not in done.stdout + done.stderr, words

@@ -133,17 +133,14 @@ def test_each_user_of_a_function_has_a_part_of_the_directory(tmp_path, state, mo
     assert len([path for path in state.iterdir() if path.is_dir()]) == 2
 
 
-def test_it_can_be_configured_but_not_by_a_project(root, state, tmp_path, monkeypatch):
+def test_it_can_be_configured(root, state, tmp_path, monkeypatch):
     (tmp_path / "agent.yaml").write_text(f"state: {state}\n")
-    load(root, explicit=tmp_path / "agent.yaml").workspace(root).write_text("b.txt", "x")
+    load(tmp_path / "agent.yaml").workspace(root).write_text("b.txt", "x")
     assert [*state.rglob("*.journal")]
     Workspace.from_config(root, state=state)
     with monkeypatch.context() as variables:
         variables.setenv("FSAGENT_STATE", str(state))
-        assert load(root).options["state"] == str(state)
-    (root / ".fsagent.yaml").write_text(f"state: {state}\n")
-    with pytest.raises(ConfigInvalid, match="a project's own file may not set this"):
-        load(root)
+        assert load().options["state"] == str(state)
 
 
 def test_a_pickled_workspace_goes_on_there(root, state):

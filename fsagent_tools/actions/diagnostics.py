@@ -1,41 +1,32 @@
 """Ask the language servers what is wrong with a file."""
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.call import current
-from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.problems import SEVERITIES, Problem, count
-from fsagent_tools.process.running import run
-from fsagent_tools.process.shell import ShellRequest
+from fsagent_tools.errors import ToolError
+from fsagent_tools.problems import SEVERITIES, Problem
 from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.session.texts import whole_bytes
-from fsagent_tools.text import NOTEBOOK, decode, newline_of
+from fsagent_tools.text import decode, newline_of
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.checked import Checked
-    from fsagent_tools.lsp.checkers import Checker, Heard
 
 _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
-_OUTPUT = 1 << 20  # bytes that a checker may write
 MAX_PROBLEMS = 50  # problems in one answer
 _LONGEST = 200  # characters of a line that is shown, whole, below its problem
 _REASONS = {  # by the state of what a server told
-    **dict.fromkeys(("unchecked", "unfit"), ", at most its syntax: {why}."),
+    "unchecked": ", at most its syntax: {why}.",
     "old": ", which has said nothing since the last change: its problems are from before.",
     "unfinished": " to the end, which was still at work after {timeout:g} s: problems may remain.",
     "silent": ", which did not answer within {timeout:g} s: problems may remain.",
     "failed": ": {why}",
 }
-_NOT_FOUND = ("import-not-found", "unresolved-import", "reportMissingImports", "missing-import")
-_MODULE = re.compile(r"[`\"](\w[\w.]*)[`\"]")  # an absolute one, as the checkers quote it
 
 
 class DiagnosticsParams(Params):
@@ -87,38 +78,27 @@ def lacks_server(workspace: Workspace) -> str:
 @action(effect=Effect.EXECUTE, lacks=lacks_server)
 def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     """Errors and warnings of a file from its language server (types, lint, syntax)."""
-    services, servers = workspace.services, workspace.services.servers
+    services = workspace.services
     with workspace.files.open(p.path) as file:
         place, name = file.place, file.place.told
         utf8 = decode(whole_bytes(file), name).utf8
-    text, path = utf8.decode(), Path(place.absolute)
-    module = lazy.notebook.module_of(text) if name.lower().endswith(NOTEBOOK) else None
-    if module:  # by another name: a server would read a notebook itself, each in its own way
-        text, path = module.text, path.with_name(f"{path.name}.py")
-    if p.server or module:
-        checked = servers.check(path, text, p.timeout, p.server)
-    else:
-        checked = servers.check_or_run(path, text, p.timeout, partial(_run, workspace, p.timeout))
-    if module:
-        checked = replace(checked, problems=module.in_cells(checked.problems))
-    elif checked.problems:
-        why = lazy.lint.not_counted(name, text, checked.problems, services.means(place))
-        checked = _uncounted(checked, why) if why else checked
-    else:
-        means = replace(services.means(place), until=time.monotonic() + p.timeout)
-        checked = replace(checked, problems=_built_in(name, text, checked, means))
+    text = utf8.decode()
+    checked = services.servers.check(Path(place.absolute), text, p.timeout, p.server)
+    if not checked.problems and len(checked.unchecked) == len(checked.told):
+        until = time.monotonic() + p.timeout
+        means = lazy.lint.Means(programs=services.programs, until=until)
+        problems = lazy.lint.report(name, None, utf8, means).problems
+        checked = replace(checked, problems=problems)
     least = SEVERITIES.index(p.severity)
     problems = [q for q in checked.problems if SEVERITIES.index(q.severity) <= least]
-    problems, environment = _environment(workspace, path, checked, problems)
     shown = problems[:MAX_PROBLEMS]
-    tagged = {} if module else _tagged(workspace, place.relative, shown, utf8)
+    tagged = _tagged(workspace, place.relative, shown, utf8)
     return Diagnostics(
         "\n".join(
             [
                 *_unchecked(name, checked, p.timeout),
                 *_rows(name, shown, tagged),
                 *_notes(name, checked, problems),
-                *environment,
             ]
         ),
         [problem.to_dict() for problem in shown],
@@ -131,74 +111,6 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
         [f"{told.server}: {told.why}" for told in checked.told if told.state == "failed"],
         checked.unchecked,
     )
-
-
-def _run(
-    workspace: Workspace, timeout: float, checker: "Checker", folder: Path, file: Path
-) -> "Heard | None":
-    """Run `checker` in `folder` as `bash` would, unless that is closed or somebody would be asked:
-    it reads, and a build runs, what the project holds.
-    """
-    asks = workspace.approve is not None or current.get().approve is not None
-    if asks and Effect.EXECUTE in workspace.approve_effects:
-        return None
-    inner, name = folder.relative_to(workspace.root.resolve()), str(file.relative_to(folder))
-    asked = ShellRequest(checker.script, False, {"FILE": name}, "read-only", _OUTPUT)
-    try:
-        workspace.policy.check_action("bash", Effect.EXECUTE)
-        shell = workspace.services.shell
-        with workspace.local_files.directory(str(inner)) as directory:
-            done = run(shell.prepare(asked, directory), timeout, shell.launcher)
-    except Cancelled:
-        raise
-    except ToolError:  # closed, or nothing here can hold it to that
-        return None
-    return name, done.exit_code, done.both
-
-
-def _built_in(name: str, text: str, checked: "Checked", means: Any) -> list[Problem]:
-    """What the built-in check says where no server could check, or where one may have been told
-    nothing by the program that it ran; then errors only.
-    """
-    apart = len(checked.unchecked) == len(checked.told)
-    if not (apart or checked.relayed):
-        return []
-    found = lazy.lint.report(name, None, text.encode(), means).problems
-    return [problem for problem in found if apart or problem.severity == "error"]
-
-
-def _uncounted(checked: "Checked", why: str) -> "Checked":
-    """Without the problems of a text that is no program of the language its name says."""
-    why = f"{why} ({count(checked.problems)} left out)"
-    told = (replace(each, state="unchecked", why=why) for each in checked.told)
-    return replace(checked, told=tuple(told), problems=[], environment=None, wanted=False)
-
-
-def _environment(
-    workspace: Workspace, file: Path, checked: "Checked", problems: Sequence[Problem]
-) -> tuple[list[Problem], list[str]]:
-    """The problems, and a note on the Python environment; without one, imports that were not found
-    are one note instead, but for what is gone from a package of the project itself.
-    """
-    root = workspace.root.resolve()
-    if found := checked.environment:
-        folder = found.folder
-        near = folder.relative_to(root) if folder.is_relative_to(root) else folder
-        if workspace.files.virtual:
-            near = "/" / near
-        return list(problems), [f"Environment: {near} (Python {found.version or 'unknown'})."]
-    unresolved = [q for q in problems if checked.wanted and q.code in _NOT_FOUND]
-    named = {q: m[1] for q in unresolved if (m := _MODULE.search(q.message))}
-    missing = {q: m for q, m in named.items() if not lazy.environment.is_gone(m, file, root)}
-    if not missing:
-        return list(problems), []
-    names = ", ".join(dict.fromkeys(missing.values()))
-    names = names if len(names) <= _LONGEST else names[: _LONGEST - 3] + "..."
-    imports = "1 import" if len(missing) == 1 else f"{len(missing)} imports"
-    hint = "make one, such as .venv, and install what it needs"
-    return [q for q in problems if q not in missing], [
-        f"{imports} not found ({names}): no environment of this project was found; {hint}."
-    ]
 
 
 def _tagged(

@@ -16,10 +16,9 @@ from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.contents import Unseen
-from fsagent_tools.search.dialect import in_any_form
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.hits import Hits
-from fsagent_tools.search.query import UTF8_MAX, OutputLine, OutputMode, Query
+from fsagent_tools.search.query import UTF8_MAX, OutputLine, OutputMode, Query, in_any_form
 from fsagent_tools.search.scan import TextSearch, regex_of, searching
 from fsagent_tools.search.start import BYTES_OF_RESULTS, COUNTED, Start, first_of, fitting
 from fsagent_tools.search.walk import NOISE_TOO
@@ -100,6 +99,8 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             )
         if unseen:
             notes += unseen.notes(() if params.documents or found.matches else DOCUMENTS)
+        if it.search.by_python and not params.fixed and regex_of(params.pattern) != params.pattern:
+            notes.append("ripgrep cannot search here: Python's `re` read the pattern.")
         if it.search.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))

@@ -15,7 +15,6 @@ from fsagent_tools.answers.media import (
     MAX_BINARY,
     Media,
     MediaReader,
-    listing,
     notebook,
     reader,
 )
@@ -34,7 +33,7 @@ from fsagent_tools.answers.window import (
     window,
     window_start,
 )
-from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, ReadFailed, TooLarge
+from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
@@ -132,8 +131,6 @@ def _one(workspace: Workspace, asked: ReadParams) -> Read:
             if other and (media := _media(p, file, other)):
                 workspace.session.saw(file.place.relative)
                 return media
-            if (other := listing(head, name)) and (listed := _listed(p, file, other)):
-                return listed
             raise explained(refusal, head, name) from None
 
 
@@ -242,19 +239,10 @@ def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None
     stop, blocks = _shown(p, media, start)
     content = "\n".join(clip(line, p.max_line_chars) for line in media.lines[start:stop])
     about = _about(p, file, (stop, total), min(total, start + p.limit))
-    about["note"] = " ".join(filter(None, (about["note"], media.note)))
     if total == len(blocks) == 1:
         data = blocks[0].data
         return ReadPicture(content, 1, 1, **about, blocks=tuple(blocks), image_data=data)
     return Read(content, stop - start, total, **about, blocks=tuple(blocks))
-
-
-def _listed(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
-    """What is in a file, None where that cannot be said: the refusal then says more."""
-    try:
-        return _media(p, file, other)
-    except (ReadFailed, TooLarge):
-        return None
 
 
 def _content(p: ReadParams, file: ReadableFile, other: MediaReader) -> Media | None:

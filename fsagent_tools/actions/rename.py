@@ -1,24 +1,74 @@
 """Rename a symbol in all files that use it, as their language server says."""
 
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.actions.diagnostics import lacks_server
-from fsagent_tools.actions.references import SYMBOL, SymbolParams, Used, Uses, uses
-from fsagent_tools.answers.action import Effect, Field, Workspace, action
+from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped, of_files
-from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange
+from fsagent_tools.edits.locate import locate
+from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
+from fsagent_tools.files.port import Place
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.params.arguments import number_as_text
+from fsagent_tools.replies import SearchHit
+from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import clip, encoded, in_quotes
+from fsagent_tools.text import clip, decode, encoded, in_quotes, some
+
+if TYPE_CHECKING:
+    from fsagent_tools.lsp.symbols import Raw, Span, Symbols
+
+_TIMEOUT = 60.0  # seconds, in which a server that has just started reads the whole project
+_MOST_ASKED = 200  # places of a file at which a name may be another one
+_MOST_HITS = 5000  # lines that hold the name, whoever means what by it
+_NAMED = 8  # of them in a note
+_SYMBOL = re.compile(r"[\w$]+")
+_NUMBER = re.compile(r"\d{1,5}")  # shorter than any line ID
 
 
-class RenameParams(SymbolParams):
+class RenameParams(Params):
+    path: str = Field(description="File that has the name.")
+    name: str = Field(description="The name, or more of its line: of cart.total it is total.")
+    line: str = Field(
+        "", description="Its line's ID or number, if the name means several things there."
+    )
+    timeout: float = Field(
+        _TIMEOUT, gt=0, le=600, description=f"Seconds to wait (default {_TIMEOUT:g})."
+    )
     new_name: str = Field(description="What it is called from now on.")
     lint: Lint | None = Field(None, description=LINT)
+
+    @classmethod
+    def completed(cls, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A line's number is text, too."""
+        return number_as_text(values, "line")
+
+
+@dataclass(frozen=True)
+class Used:
+    """A file with uses of a name, in the order of its text."""
+
+    place: Place
+    text: str
+    spans: "Sequence[Span]"
+
+
+@dataclass(frozen=True)
+class Uses:
+    """What `server` knows of a name; notes: what it does not, and where the name stands besides."""
+
+    name: str
+    server: str
+    files: Sequence[Used]
+    notes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -48,12 +98,12 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     if Effect.EXECUTE in (asked := workspace.approve_effects) and Effect.WRITE not in asked:
         raise ActionDenied(
             f"Nobody would be asked about the language server that rename runs. {NOTHING}",
-            hint="Find the uses with `references`, and edit them.",
+            hint="Find the uses with `grep`, and edit them.",
         )
     new = encoded(p.new_name, "new_name").decode()
-    if not SYMBOL.fullmatch(new) or new[0].isdigit():
+    if not _SYMBOL.fullmatch(new) or new[0].isdigit():
         raise InvalidArguments(f"new_name: {in_quotes(clip(new, 80))} is no name. {NOTHING}")
-    found = uses(workspace, p, lambda symbols, offset: symbols.rename(offset, new), whole=True)
+    found = _uses(workspace, p, new)
     if new == found.name:
         raise InvalidArguments(f"It is called {new}. {NOTHING}", hint="Send another `new_name`.")
     part = partial(_renamed, workspace, p.lint, found)
@@ -88,3 +138,115 @@ def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) ->
         written = edit.replace((new + text[at:]).encode())
         marked = marked_diff(edit.document, written.old, written.hunks)
     return written.diff(), "\n".join(filter(None, (marked, written.broken)))
+
+
+def _uses(workspace: Workspace, p: RenameParams, new: str) -> Uses:
+    """What the server would change to give the one symbol that `p` names the name `new`.
+
+    Raises `NoMatch` for no place, `InvalidArguments` where the name may mean several things.
+    """
+    place, text, name, offsets = _standing(workspace, p)
+    hits = _hits(workspace, name)
+
+    def question(symbols: "Symbols") -> list[Used]:
+        offset = _meant(symbols, place, text, offsets, p)
+        return _files(workspace, symbols, symbols.rename(offset, new))
+
+    def read(path: Path) -> str:
+        return _read(workspace, str(path))[1]
+
+    others = (Path(workspace.files.place(path).absolute) for path in {h.path: None for h in hits})
+    texts = lazy.symbols.Texts(Path(place.absolute), text, [*others], read)
+    files, server, left = workspace.services.servers.ask(texts, p.timeout, question)
+    if not files:
+        raise NoMatch(f"{server} knows no use of {name} that is open here: 0 places.")
+    notes = list[str]()
+    known = {(one.place.told, span.line) for one in files for span in one.spans}
+    rest = [f"{hit.path}:{hit.line}" for hit in hits if (hit.path, hit.line) not in known]
+    if rest:
+        places = some(rest, _NAMED)
+        notes.append(f"{name} stands also where {server} knows no use of it: {places}.")
+    return Uses(name, server, files, [*notes, *(f"({server} {one}.)" for one in left)])
+
+
+def _standing(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, list[int]]:
+    """The file with its text, the name, and where it stands, on the line that is named if any."""
+    parts = [*_SYMBOL.finditer(p.name)]
+    if not parts:
+        raise InvalidArguments("name: this is no name.", hint="Send it as it stands in the file.")
+    quote = p.name[parts[0].start() : parts[-1].end()]
+    with workspace.files.open(p.path) as file:
+        place, text = file.place, decode(file.pread(file.version.size, 0), file.place.told)
+        low, high, whole = 0, None, text.utf8.decode()
+        if p.line:
+            number = int(p.line) - 1 if _NUMBER.fullmatch(p.line) else -1
+            if number < 0:
+                with workspace.session.reading(file, workspace.style, glimpse=True) as document:
+                    document.require_ids()
+                    number = locate(document, [p.line])[p.line]
+            lines = whole.split(newline := _newline(whole))
+            low = sum(len(line) + len(newline) for line in lines[:number])
+            high = low + len(lines[number]) if number < len(lines) else low
+    pattern = re.compile(rf"(?<![\w$]){re.escape(quote)}(?![\w$])")
+    found = pattern.finditer(whole, low, len(whole) if high is None else high)
+    offsets = [match.start() + len(quote) - len(parts[-1][0]) for match in found]
+    if not offsets:
+        where = f"line {p.line} of {place.told}" if p.line else place.told
+        raise NoMatch(f"{quote} does not stand in {where}.", hint="Read the file again.")
+    return place, whole, parts[-1][0], offsets
+
+
+def _meant(
+    symbols: "Symbols", place: Place, text: str, offsets: Sequence[int], p: RenameParams
+) -> int:
+    """The place of the one symbol that has the name; comments and strings have none."""
+    meant, known = -1, set[int]()
+    for offset in offsets[:_MOST_ASKED]:
+        found = {} if offset in known else symbols.references(offset)
+        if found and meant >= 0:
+            lines = [text.count(_newline(text), 0, at) + 1 for at in (meant, offset)]
+            raise InvalidArguments(
+                f"{p.name} means several things in {place.told}, as on the lines {lines[0]} and "
+                f"{lines[1]}. Nothing was written.",
+                hint="Give the `line`. Or more of it as `name`.",
+            )
+        if found:
+            spans = symbols.spans(place.absolute, text, found.get(place.absolute, ()))
+            meant, known = offset, {span.start for span in spans}
+    if meant < 0:
+        reason = f" ({symbols.said})" if symbols.said else ""
+        raise NoMatch(
+            f"The language server knows no symbol {p.name} there: 0 places{reason}.",
+            hint="Name it where it is declared or used. `grep` finds text.",
+        )
+    return meant
+
+
+def _files(workspace: Workspace, symbols: "Symbols", found: "Raw") -> list[Used]:
+    texts: dict[str, tuple[Place, str, list[Any]]] = {}
+    for path, places in sorted(found.items()):
+        place, text = _read(workspace, path)
+        texts.setdefault(place.relative, (place, text, []))[2].extend(places)
+    spans = symbols.spans
+    return [Used(p, t, spans(p.absolute, t, found)) for p, t, found in texts.values()]
+
+
+def _read(workspace: Workspace, path: str) -> tuple[Place, str]:
+    """The text at a real absolute path."""
+    root = workspace.root.resolve()
+    inner = str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
+    with workspace.files.open(inner) as file:
+        return file.place, decode(file.read(), file.place.told).utf8.decode()
+
+
+def _hits(workspace: Workspace, name: str) -> list[SearchHit]:
+    """Lines that hold the name as a whole."""
+    ends = [r"\b" * (end.isalnum() or end == "_") for end in (name[0], name[-1])]
+    pattern = f"{ends[0]}{name.replace('$', '[$]')}{ends[1]}"
+    exact = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+    hits = workspace.search(pattern, limit=_MOST_HITS).hits
+    return [hit for hit in hits if exact.search(hit.text)]
+
+
+def _newline(text: str) -> str:
+    return "\r" if "\n" not in text else "\n"

@@ -7,33 +7,26 @@ from fsagent_tools.errors import BinaryFile
 
 
 class FileFormat(NamedTuple):
-    """What files are that hold `mark` at `at`. command: {} is the file's name. listing: how what
-    is in it is listed, see `media/listing.py`; inner: the command for a part of that.
-    """
+    """What files are that hold `mark` at `at`. command: {} is the file's name."""
 
     mark: bytes
     at: int
     name: str
     command: str = ""
-    listing: str = ""
-    inner: str = ""
 
 
 _PLAYS = "ffprobe -hide_banner {}"
 _PARQUET = 'python -c "import pyarrow.parquet as p, sys; print(p.read_schema(sys.argv[1]))" {}'
 _ARRAY = 'python -c "import numpy, sys; print(repr(numpy.load(sys.argv[1])))" {}'
 _AS_PDF = "soffice --headless --convert-to pdf {}"
-_SELECT = "sqlite3 {} 'SELECT * FROM TABLE LIMIT 20'"
-_TAR = FileFormat(b"ustar", 257, "a tar archive", "tar -tvf {}", "tar", "tar -xOf {} NAME")
+_TAR = FileFormat(b"ustar", 257, "a tar archive", "tar -tvf {}")
 _FORMATS = (
-    FileFormat(
-        b"SQLite format 3\0", 0, "a SQLite database", "sqlite3 {} .schema", "sqlite", _SELECT
-    ),
+    FileFormat(b"SQLite format 3\0", 0, "a SQLite database", "sqlite3 {} .schema"),
     FileFormat(b"PAR1", 0, "a Parquet table", _PARQUET),
     FileFormat(b"ARROW1", 0, "an Arrow table"),
     FileFormat(b"\x89HDF\r\n\x1a\n", 0, "an HDF5 file", "h5ls -r {}"),
     FileFormat(b"\x93NUMPY", 0, "a NumPy array", _ARRAY),
-    FileFormat(b"PK\3\4", 0, "a zip archive", "unzip -l {}", "zip", "unzip -p {} NAME"),
+    FileFormat(b"PK\3\4", 0, "a zip archive", "unzip -l {}"),
     FileFormat(b"PK\5\6", 0, "an empty zip archive"),
     _TAR,
     FileFormat(b"\x1f\x8b", 0, "a gzip file", "gzip -dc {} | head -c 2000"),
@@ -71,16 +64,12 @@ def format_of(head: bytes, name: str) -> FileFormat | None:
     return found
 
 
-def filled(command: str, name: str) -> str:
-    """`command` with the file's name as a shell and a program take it, which is no option."""
-    return command.format(shlex.quote(f"./{name}" if name.startswith("-") else name))
-
-
 def explained(refusal: BinaryFile, head: bytes, name: str) -> BinaryFile:
     """`refusal` of the file `name` with its kind and a next step, where they are known."""
     kind = format_of(head, name)
     if kind is None:
         return refusal
-    command = filled(kind.command, name)
+    argument = shlex.quote(f"./{name}" if name.startswith("-") else name)  # which is no option
+    command = kind.command.format(argument)
     message = refusal.message.replace("a binary file", kind.name, 1)
     return BinaryFile(message, hint=command and f"With `bash`: {command}")

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from fsagent_tools.answers.formats import HEAD, FileFormat, filled, format_of
+from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.records import dataclass
@@ -27,13 +27,12 @@ MAX_BINARY = 20 << 20  # bytes of a document or picture
 @dataclass(frozen=True)
 class Media:
     """pictures: 0-based line that stands for a picture -> its number. draw: makes those of these
-    numbers, None for one that fails; fewer when they take too long. note: how to go on.
+    numbers, None for one that fails; fewer when they take too long.
     """
 
     lines: list[str]
     pictures: Mapping[int, int] = field(default_factory=dict)
     draw: Callable[[Sequence[int]], Sequence[Block | None]] | None = None
-    note: str = ""
 
 
 MediaReader = Callable[[bytes, str, str | None], Media | None]  # content, name, pages
@@ -47,18 +46,6 @@ def reader(head: bytes, name: str) -> MediaReader | None:
         return _office
     picture = head.startswith(PICTURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
     return _picture if picture or head[4:12] == b"ftypavif" else None
-
-
-def listing(head: bytes, name: str) -> MediaReader | None:
-    """How to list what is in an archive or a database that begins with `head`, None for others."""
-    kind = format_of(head, name)
-    return partial(_listed, kind) if kind and kind.listing else None
-
-
-def _listed(kind: FileFormat, data: bytes, name: str, pages: str | None) -> Media:
-    lines = lazy.apart.listed(data, kind.listing)
-    step = f"With `bash`: {filled(kind.inner, name)}"
-    return Media([f"{name}: {kind.name}, {len(data):,} bytes", *lines], note=step)
 
 
 def document_text(data: bytes, name: str) -> str:

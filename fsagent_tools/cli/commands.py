@@ -50,7 +50,7 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     )
     if words[:1] == ["config"]:
         return config_command(words[1:], str(root), options)
-    configuration = load(root, options.config)
+    configuration = load(options.config)
     ask = approve_at_terminal if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)
     if words[:1] == ["serve"]:

@@ -4,12 +4,11 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from fsagent_tools.config.files import PROJECT_FILE
 from fsagent_tools.errors import InvalidPath
 
 Placing = Callable[[str], str]  # from a path as typed to a path from the root
 
-_ROOT_MARKS = (PROJECT_FILE, ".git")
+_ROOT_MARKS = (".fsagent.yaml", ".git")
 
 
 def current_directory() -> Path:

@@ -2,18 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from fsagent_tools.cli.parsing import CommonOptions, Parser
 from fsagent_tools.cli.terminal import refuse
-from fsagent_tools.config import (
-    PROJECT_FILE,
-    Configuration,
-    check_file,
-    check_project_file,
-    load,
-)
+from fsagent_tools.config import Configuration, check_file, load
 from fsagent_tools.errors import ToolError
 from fsagent_tools.toolsets import toolset
 
@@ -34,7 +27,7 @@ def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int
             print(json.dumps(fine) if common.json else f"{options.file}: fine")
         else:
             show = _show_json if common.json else _show
-            show(load(root, common.config), origin=options.origin)
+            show(load(common.config), origin=options.origin)
     except ToolError as error:
         return refuse(error, as_json=common.json)
     return 0
@@ -42,9 +35,8 @@ def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int
 
 def _check(file: str, root: str, explicit: str | None) -> None:
     """Raises `ToolError` for what would keep tools from being made."""
-    own = Path(file).name == PROJECT_FILE
-    values = check_project_file(file) if own else check_file(file)
-    name = values.get("toolset") or load(root, explicit).toolset
+    values = check_file(file)
+    name = values.get("toolset") or load(explicit).toolset
     toolset(name).bind(Configuration(values, {}).workspace(root))
 
 

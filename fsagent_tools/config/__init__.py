@@ -1,10 +1,8 @@
 """Configuration files and variables in layers, each value with where it came from.
 
-Trusted layers replace each other's values: system, user, environment, explicit file. The project's
-own file came with the project and may only tighten.
+Later layers replace the values of earlier ones: system, user, environment, explicit file.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -13,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.config.environment import from_environment
-from fsagent_tools.config.files import PROJECT_FILE, read_settings, standard_files
+from fsagent_tools.config.files import read_settings, standard_files
 from fsagent_tools.config.keys import validated
-from fsagent_tools.config.tighten import tightened
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.workspace import Workspace
 
-__all__ = ["PROJECT_FILE", "Configuration", "check_file", "check_project_file", "load"]
+__all__ = ["Configuration", "check_file", "load"]
 POLICY = frozenset(field.name for field in fields(Policy))
 
 
@@ -52,8 +49,8 @@ class Configuration:
         return Workspace(root, **{**self.options, **options})
 
 
-def load(root: str | Path | None, explicit: str | Path | None = None) -> Configuration:
-    """All layers that apply to the project at `root`; for None those that hold for every project.
+def load(explicit: str | Path | None = None) -> Configuration:
+    """All layers.
 
     explicit: a file the host names; it wins over all others and must exist. Raises `ConfigInvalid`,
     which names file, key and reason; `MissingDependency` without the extra `config`.
@@ -68,12 +65,6 @@ def load(root: str | Path | None, explicit: str | Path | None = None) -> Configu
 
     for path in standard_files():
         replace(check_file(path) if path.is_file() else {}, str(path))
-    project = Path(root or ".") / PROJECT_FILE
-    if root is not None and os.path.lexists(project):
-        stricter = check_project_file(project, values)
-        for key, value in stricter.items():
-            before = f"{origins[key]}, " if key in origins else ""
-            values[key], origins[key] = value, f"{before}tightened by {project}"
     for origin, layer in variables:
         with _naming(origin):
             replace(_usable(layer), origin)
@@ -88,12 +79,6 @@ def check_file(path: str | Path) -> dict[str, Any]:
     """The values of one file, validated. Raises `ConfigInvalid` naming the file and the key."""
     with _naming(path):
         return _usable(read_settings(Path(path)))
-
-
-def check_project_file(path: str | Path, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """`check_file` for a project's own file: what it makes of the values `before`."""
-    with _naming(path):
-        return tightened(before or {}, _usable(read_settings(Path(path))))
 
 
 def _usable(given: Mapping[str, Any]) -> dict[str, Any]:

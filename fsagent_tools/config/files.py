@@ -11,7 +11,6 @@ from fsagent_tools.errors import ConfigInvalid
 
 APP = "fsagent"
 _FILE = "config.yaml"
-PROJECT_FILE = ".fsagent.yaml"
 
 
 def standard_files() -> list[Path]:
@@ -25,9 +24,9 @@ def standard_files() -> list[Path]:
 def read_settings(path: Path) -> dict[str, Any]:
     """Settings of one file by key; both documented forms become keys of `Policy`.
 
-    Raises `ConfigInvalid` unless it is a regular file, a YAML mapping and not ambiguous.
+    Raises `ConfigInvalid` unless it is a YAML mapping and not ambiguous.
     """
-    given = load_yaml(path, foreign=path.name == PROJECT_FILE)
+    given = load_yaml(path)
     if not isinstance(given, Mapping):
         raise ConfigInvalid("the file has to be a mapping of keys to values.")
     flat = {key: value for key, value in given.items() if key not in ("tools", "modules")}

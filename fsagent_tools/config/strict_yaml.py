@@ -1,8 +1,6 @@
-"""YAML that cannot mislead: a regular file of bounded size, no aliases, no repeated keys."""
+"""YAML that cannot mislead: a file of bounded size, no aliases, no repeated keys."""
 
-import errno
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +10,16 @@ _MAX_BYTES = 1 << 18
 _MAX_ITEMS = 1000  # keys of a mapping, entries of a list
 
 
-def load_yaml(path: Path, *, foreign: bool) -> Any:
-    """What the file holds; foreign: it came with the project. Raises `ConfigInvalid`."""
-    return _parsed(_text(path, foreign=foreign))
+def load_yaml(path: Path) -> Any:
+    """What the file holds. Raises `ConfigInvalid`."""
+    return _parsed(_text(path))
 
 
-def _text(path: Path, *, foreign: bool) -> str:
-    own = os.O_NOFOLLOW if foreign else 0
+def _text(path: Path) -> str:
     try:
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | own), "rb") as file:
-            if own and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _not_regular()
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        if error.errno == errno.ELOOP and own:
-            raise _not_regular() from None
         raise ConfigInvalid(f"cannot be read ({error.strerror}).") from None
     if len(raw) > _MAX_BYTES:
         raise ConfigInvalid(f"larger than {_MAX_BYTES:,} bytes.")
@@ -34,10 +27,6 @@ def _text(path: Path, *, foreign: bool) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigInvalid("not UTF-8.") from None
-
-
-def _not_regular() -> ConfigInvalid:
-    return ConfigInvalid("not a regular file.", hint="A project's file must not be a link.")
 
 
 def _parsed(text: str) -> Any:

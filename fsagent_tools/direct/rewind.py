@@ -43,11 +43,11 @@ class Rewind(Gated):
     def transaction(self) -> Iterator[None]:
         """All changes of files inside the block happen, or none: they are taken back if it raises.
 
-        They are one step for `undo`. Of a process that is killed inside, the next one that opens a
-        workspace on the same root takes them back. Commands, `undo` and `checkpoint` are refused
-        inside; a transaction inside another is a part of that one. Others see the files change one
-        by one, each whole. Raises what the block raises, and `Conflict` where others have changed
-        the same lines meanwhile, so that a file cannot be taken back.
+        They are one step for `undo`. A process that is killed inside leaves what it had done, as
+        steps for `undo`. Commands, `undo` and `checkpoint` are refused inside; a transaction inside
+        another is a part of that one. Others see the files change one by one, each whole. Raises
+        what the block raises, and `Conflict` where others have changed the same file meanwhile, so
+        that it cannot be taken back.
         """
         with self.history.transactions.begun():
             yield
@@ -74,8 +74,8 @@ class Rewind(Gated):
     ) -> "TakenBack":
         """Undo the last `steps` calls that changed files, or everything since `to`.
 
-        Files that others have changed since are merged if no line is in doubt. The policy applies.
-        If nothing has changed since `to`, the result is empty.
+        A file that others have changed since is a conflict. The policy applies. If nothing has
+        changed since `to`, the result is empty.
 
         Args:
             steps: How many calls to undo.
@@ -85,7 +85,7 @@ class Rewind(Gated):
             everybody: Include the steps of all sessions.
 
         Raises:
-            Conflict: If a line is in doubt; nothing is changed then.
+            Conflict: If others changed a file since; it is named, and nothing is changed.
             Missing: If there are no steps, or `to` does not exist.
             InvalidArguments: If an argument cannot be used.
         """

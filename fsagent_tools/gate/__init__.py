@@ -131,7 +131,7 @@ def passed(where: Gated, asked: Operation) -> Any:
     """What the operation settles as."""
     call = current.get().ids.get("call")  # as the caller knows it; a log gives others names
     services = where.services
-    _ = services.changeable, services.whole  # closed to imports, and none half changed, once
+    _ = services.changeable  # closed to imports, once
     with services.using:
         services.callers += 1
     try:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.merge import merged
 from fsagent_tools.history.states import State
 from fsagent_tools.history.timeline import Transition
 
@@ -14,21 +13,19 @@ from fsagent_tools.history.timeline import Transition
 class Restoration:
     """One path on its way back.
 
-    now: as it was found. target: what it becomes. data: a merged text that it gets in place of
-    the target's content. first: the change whose line index belongs to the target. problem: why
-    it cannot be, "" if it can.
+    now: as it was found. target: what it becomes. first: the change whose line index belongs to the
+    target. problem: why it cannot be, "" if it can.
     """
 
     path: str
     now: State
     target: State
     first: Transition
-    data: bytes | None = None
     problem: str = ""
 
     @property
     def needed(self) -> bool:
-        return bool(self.problem) or self.data is not None or not self.now.same(self.target)
+        return bool(self.problem) or not self.now.same(self.target)
 
 
 def by_path(changes: Iterable[Transition]) -> dict[str, list[Transition]]:
@@ -57,7 +54,7 @@ class Planner:
             found = self._back(found, run)
             if found.problem:
                 return found
-        if found.data is None and self._contents.same(found.target, now):
+        if self._contents.same(found.target, now):
             return replace(found, target=now)  # it was brought back before
         return found
 
@@ -73,39 +70,17 @@ class Planner:
 
     def _back(self, found: Restoration, run: Sequence[Transition]) -> Restoration:
         before, after, now, same = run[0].before, run[-1].after, found.target, self._contents.same
-        if found.data is None:
-            if same(now, after) or self._is_unstamped(found.path, now, after):
-                return replace(found, target=before)
-            if any(same(now, change.before) for change in run):  # those behind it never happened
-                return replace(found, target=before)
+        if same(now, after) or self._is_unstamped(found.path, now, after):
+            return replace(found, target=before)
+        if any(same(now, change.before) for change in run):  # those behind it never happened
+            return replace(found, target=before)
         if same(before, after):  # such as an undo and its redo: it is others who changed it since
             return found
-        if {before.kind, after.kind, now.kind} != {"file"}:
-            return replace(found, problem=_words(before, after, now))
-        return self._merged(found, before, run[-1])
-
-    def _merged(self, found: Restoration, before: State, last: Transition) -> Restoration:
-        """With `before` in place of what `last` left, and what others did since."""
-        after, now = last.after, found.target
-        mode = now.mode if before.mode == after.mode else before.mode
-        if found.data is None and self._contents.same_content(now, after):
+        files = {before.kind, after.kind, now.kind} == {"file"}
+        if files and self._contents.same_content(now, after):  # others changed only its mode
+            mode = now.mode if before.mode == after.mode else before.mode
             return replace(found, target=replace(before, mode=mode))
-        theirs, base = self._reached(found), self._contents.written(last)
-        mine = self._contents.read(before)
-        if theirs is None or base is None or mine is None:
-            problem = "somebody changed it since, and what it held before is not known"
-            return replace(found, problem=problem)
-        if (text := merged(base, mine, theirs)) is None:
-            problem = "somebody changed the same lines since, or lines beside them"
-            return replace(found, problem=problem)
-        return replace(found, target=State("file", mode), data=text)
-
-    def _reached(self, found: Restoration) -> bytes | None:
-        """What the file holds when the later runs are taken back; None if that is not known."""
-        if found.data is not None:
-            return found.data
-        live = self._contents.same_content(found.target, found.now)
-        return self._disk.read(found.path) if live else self._contents.read(found.target)
+        return replace(found, problem=_words(before, after, now))
 
     def _is_unstamped(self, path: str, now: State, after: State) -> bool:
         """Whether the file is as a write in place left it, whose stamps nobody noted."""
@@ -127,7 +102,7 @@ class Planner:
         first = self._contents.first
         live = {first(one.now.identity) for one in plans if one.now.kind == "file"}
         for number, one in enumerate(plans):
-            if one.target.kind != "file" or one.data is not None or one.problem:
+            if one.target.kind != "file" or one.problem:
                 continue
             name = first(one.target.identity)
             if name not in live and not self._contents.holds(one.target):

@@ -57,15 +57,15 @@ class Restorer:
 
     def _is_kept(self, one: Restoration) -> bool:
         """Whether the old file itself is to come back."""
-        if one.target.kind != "file" or one.data is not None:
+        if one.target.kind != "file":
             return False
         return one.now.kind != "file" or not self.contents.same_content(one.now, one.target)
 
     def _lent(self, comes: Iterable[Restoration]) -> set[str]:
         """Paths that hold what another one is to get back."""
         first = self.contents.first
-        some = [one for one in comes if one.data is None]
-        wanted = {first(one.target.identity): one.path for one in some if one.target.kind == "file"}
+        some = [one for one in comes if one.target.kind == "file"]
+        wanted = {first(one.target.identity): one.path for one in some}
         files = [one for one in comes if one.now.kind == "file"]
         return {o.path for o in files if wanted.get(first(o.now.identity), o.path) != o.path}
 
@@ -117,8 +117,6 @@ class Restorer:
             self._take(slot, one)
             self.writer.append([self.writer.line(one.path, ABSENT, one.target)])
             os.symlink(one.target.target, slot.name, dir_fd=slot.fd)
-        elif one.data is not None:
-            self._write(slot, one, one.data)
         elif self._is_kept(one):
             self._bring(slot, one)
         elif one.target.kind == "other":
@@ -174,11 +172,8 @@ class Restorer:
         target = self.files.target(slot)
         target.write(data, expect=target.version)
         before = State.at(slot, slot.status())
-        if one.data is not None and before.mode == one.target.mode:
-            return
         line = self.writer.line(one.path, before, replace(before, mode=one.target.mode))
-        if one.data is None:
-            line["was"] = self.contents.first(one.target.identity)
+        line["was"] = self.contents.first(one.target.identity)
         self.writer.append([line])
         if before.mode != one.target.mode:
             self._set_mode(slot, one.target)

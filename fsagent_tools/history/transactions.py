@@ -1,28 +1,21 @@
-"""Changes that all happen or none: begun with a mark on disk that its process holds locked.
+"""Changes that all happen or none: if the block raises, what it did is taken back."""
 
-Who finds such a mark unlocked takes back what a killed process did in its transaction.
-"""
-
-import fcntl
-import logging
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from fsagent_tools import call
-from fsagent_tools.errors import Conflict, InvalidArguments, ToolError, WriteFailed
-from fsagent_tools.files.open_file import AT_CWD, opened
+from fsagent_tools.errors import Conflict, InvalidArguments
 from fsagent_tools.history.recorder import JournalWriter
 from fsagent_tools.history.timeline import steps_of
 from fsagent_tools.history.undo import Undo
-from fsagent_tools.runtime.state import OPEN
 from fsagent_tools.session.memory import Session
 
 
 @dataclass(frozen=True)
 class Transactions:
-    """Those of one history; a name is the session that made it, a dot, and the step."""
+    """Those of one history."""
 
     recorder: JournalWriter
     session: Session
@@ -33,8 +26,7 @@ class Transactions:
         """What changes inside is one step, or a part of the one under way; if the block raises, it
         is taken back.
 
-        Raises what the block raises, `Conflict` where others changed the same lines meanwhile, and
-        `WriteFailed` where the mark cannot be made.
+        Raises what the block raises, and `Conflict` where others changed the same file meanwhile.
         """
         outer, step = call.current.get().transaction, call.new_step()
         inside = self._part_of(outer) if outer and not outer.over else self._whole(step)
@@ -44,9 +36,7 @@ class Transactions:
     @contextmanager
     def _whole(self, step: str) -> Iterator[None]:
         begun, process = call.Transaction(self.session, step), os.getpid()
-        mark = self._path(f"{self.session.id}.{step}")
-        with begun.ending as ending:
-            ending.callback(os.close, self._made(mark))
+        with begun.ending:
             try:
                 with call.changed(transaction=begun, step=step):
                     yield
@@ -58,19 +48,15 @@ class Transactions:
             except BaseException as error:
                 begun.end()
                 if os.getpid() == process:  # else it was forked inside, and is not of this one
-                    self._end_failed(begun, mark, error)
+                    self._end_failed(begun, error)
                 raise
             begun.end()
-            if os.getpid() == process:
-                os.unlink(mark)
 
-    def _end_failed(self, begun: call.Transaction, mark: str, error: BaseException) -> None:
-        stays = self._taken_back(begun)  # if it fails, the mark stays for who comes next
-        os.unlink(mark)
-        if stays:
+    def _end_failed(self, begun: call.Transaction, error: BaseException) -> None:
+        if stays := self._taken_back(begun):
             raise Conflict(
                 f"{error} What was done before it is taken back, but for {', '.join(stays)}: "
-                "others have changed the same lines meanwhile.",
+                "others have changed them meanwhile.",
                 hint="Look at these files; `undo` has what they were before.",
             ) from error
 
@@ -90,27 +76,8 @@ class Transactions:
         if outer.over:
             raise Conflict("The transaction around this one ended before it, with what was done.")
 
-    def recover(self) -> None:
-        """Take back what processes that were killed had begun; `logging` is told of it."""
-        with suppress(FileNotFoundError):
-            for name in os.listdir(self._path("")):
-                with suppress(FileNotFoundError, BlockingIOError):  # ended, or its process lives
-                    self._recover(name, self._locked(name))
-
-    def _recover(self, name: str, held: int) -> None:
-        begun = call.Transaction(None, name.rpartition(".")[2])
-        with begun.ending as ending:
-            ending.callback(os.close, held)
-            try:
-                stays = self._taken_back(begun)
-                os.unlink(self._path(name))
-                outcome = f"is taken back{', but for ' if stays else ''}{', '.join(stays)}"
-            except (OSError, ToolError) as error:
-                outcome = f"could not be taken back yet: {error}"
-        logging.getLogger("fsagent_tools").warning("A transaction that was killed %s", outcome)
-
     def _taken_back(self, begun: call.Transaction) -> list[str]:
-        """Paths that stay as they are. What is killed meanwhile is gone on with by the next one."""
+        """Paths that stay as they are."""
         step = begun.step
         lines = [one for one in self.recorder.archive.lines() if one.get("step") == step]
         changes = [change for one in steps_of(lines) for change in one.changes]
@@ -122,29 +89,3 @@ class Transactions:
                     [{"void": one["at"], "session": one["session"]} for one in lines]
                 )
         return stays
-
-    def _made(self, mark: str) -> int:
-        try:
-            self.recorder.archive.begin()
-            os.makedirs(self._path(""), 0o700, exist_ok=True)
-            return self._locked(os.path.basename(mark), os.O_CREAT | os.O_EXCL)
-        except OSError as error:
-            raise WriteFailed(
-                f"The transaction could not be begun ({error.strerror}). Nothing was changed.",
-                hint=f"Make room in {self.recorder.archive.folder}.",
-            ) from error
-
-    def _locked(self, name: str, flags: int = 0) -> int:
-        """The descriptor that holds a mark; nobody sees one that is made and not locked yet."""
-        with opened(AT_CWD, self._path("")) as folder:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            held = os.open(name, os.O_RDWR | os.O_NOFOLLOW | flags, 0o600, dir_fd=folder)
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(held)
-                raise
-        return held
-
-    def _path(self, name: str) -> str:
-        return f"{self.recorder.archive.folder}/{OPEN}/{name}"

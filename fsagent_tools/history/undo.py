@@ -102,7 +102,7 @@ class Undo:
         for one in done:
             if one.target.kind != "file":
                 self.session.forget(one.path)
-            elif one.data is None:
+            else:
                 names = reversed(contents.names(one.target.identity))  # the newest knows most
                 if index := next(filter(None, map(self.recorder.archive.index, names)), None):
                     unusable = suppress(ValueError, KeyError, TypeError, ToolError)
@@ -149,7 +149,7 @@ def _beneath(path: str, tops: Iterable[str]) -> bool:
 def _diffs(plans: Sequence[Restoration], contents: Contents) -> str:
     """From what is there now to what will be."""
     some = [one for one in plans if not one.problem]
-    diffs = (diff_of(one.path, one.now, one.target, contents, one.data) for one in some)
+    diffs = (diff_of(one.path, one.now, one.target, contents) for one in some)
     return "\n".join(filter(None, diffs))
 
 
@@ -186,6 +186,6 @@ def _announced(kind: str, plans: Sequence[Restoration], diff: Callable[[], str])
     """Whether somebody wanted to know."""
     watch = call.current.get().watch
     if watch:
-        facts = tuple((one.path, one.now, one.target, one.data) for one in plans)
+        facts = tuple((one.path, one.now, one.target) for one in plans)
         watch(call.PendingChange(kind, tuple(one.path for one in plans), state=facts, told=diff()))
     return watch is not None

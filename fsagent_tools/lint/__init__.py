@@ -1,23 +1,20 @@
 """Syntax checks around a write: what is wrong with a text, and what a change made wrong."""
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from fsagent_tools.errors import Cancelled, LintRejected, ToolError
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.judging import broken, judge
-from fsagent_tools.lint.places import Foreign, Means, ServerCheck, Source, Undecided, due
-from fsagent_tools.lint.typescript import typescript_of
+from fsagent_tools.lint.places import Means, ServerCheck, Source, Undecided, due
 from fsagent_tools.lint.validators import (
     MAX_LINTED_BYTES,
     decoded,
-    of_its_language,
     problems_of,
     validator_of,
 )
 from fsagent_tools.problems import Problem, by_importance, count
-from fsagent_tools.process.programs import Programs
 
 __all__ = [
     "Means",
@@ -25,16 +22,13 @@ __all__ = [
     "ServerCheck",
     "broken",
     "due",
-    "fresh",
     "judge",
-    "not_counted",
     "report",
     "review",
-    "typescript_of",
 ]
 _SHOWN = 3  # problems in the line of text
 _UNCHECKED = frozenset(("", ".txt", ".md", ".rst", ".csv", ".tsv", ".log", ".svg"))
-LintMode = Literal["report", "off", "reject", "follow"]
+LintMode = Literal["report", "off", "reject"]
 
 
 @dataclass(frozen=True)
@@ -88,10 +82,10 @@ def review(
 ) -> Report:
     """What a write has to do before it commits `after` to the file `name`.
 
-    `off`, and `follow`, which looks behind the write: nothing. `report`: `report`. `reject`: that
-    too, but first raises `LintRejected` when `after` has a syntax error that `before` had not.
+    `off`: nothing. `report`: `report`. `reject`: that too, but first raises `LintRejected` when
+    `after` has a syntax error that `before` had not.
     """
-    if mode in ("off", "follow"):
+    if mode == "off":
         return Report()
     means = means or Means()
     if mode == "reject":
@@ -108,34 +102,6 @@ def review(
     return report(name, before, after, means)
 
 
-def not_counted(name: str, text: str, problems: list[Problem], means: Means | None = None) -> str:
-    """Why what a language server told of `text` is passed over before a write, too; empty where it
-    is not, or where nothing tells. Takes at most `LINT_SECONDS`.
-    """
-    means = means or Means()
-    if len(text) > MAX_LINTED_BYTES:
-        return ""
-    try:
-        of_its_language(Source(name, text, means), problems)
-    except Foreign as reason:
-        return str(reason)
-    except Undecided:
-        pass
-    return ""
-
-
-def fresh(
-    programs: Programs, file: Path, old: tuple[str, list[Problem]], new: tuple[str, list[Problem]]
-) -> list[Problem]:
-    """Of the problems of a text, as a language server told them, those that were not in an old one
-    and count.
-    """
-    (before, known), (text, problems) = old, new
-    if not_counted(file.name, text, problems, Means(programs=programs)):
-        return []
-    return introduced(known, problems, before, text)
-
-
 def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -> list[Problem]:
     new = decoded(name, after)
     old = "" if before is None else decoded(name, before)
@@ -148,7 +114,6 @@ def _new_problems(name: str, before: bytes | None, after: bytes, means: Means) -
     if means.ask and len(after) <= MAX_LINTED_BYTES:
         finder = means.ask
         problems = finder(new)
-        of_its_language(Source(name, new, means), problems or [])
     if problems is None:
         suffix = PurePosixPath(name).suffix.lower()
         if validator_of(name) is None and suffix not in _UNCHECKED:

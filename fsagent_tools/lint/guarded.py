@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from fsagent_tools.lint import child
-from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
+from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
 from fsagent_tools.process.reader import run_reader
@@ -15,10 +15,6 @@ from fsagent_tools.runtime.weight import is_slow_toml
 
 _RUFF = Path(sys.executable).with_name("ruff")
 _LIMITS = Limits(memory="4GB", cpu_seconds=10)
-_BASH = Path("/bin/bash")
-_FOR_BASH, _SHELL = re.compile(r"\b(?:ba)?sh\b"), re.compile(r"\b(?:ba|da|k|mk)?sh\b")
-_OF_ZSH = ("#compdef", "#autoload")  # how its files of completions begin, whatever their names
-_SAID = re.compile(r"(?m)^\S+: line (\d+): (.+)$")  # what bash writes of a script on its input
 _REFUSED = "E9,F404,F406,F622,F70,PLE0117,PLE0118,PLE1142"  # Ruff's rules: `compile` raises for it
 _TAB, _BLANK = re.compile(r"(?m)^ *\t"), re.compile(r"(?m)^\t* ")
 _MAGIC = re.compile(r"(?m)^[ \t]*+(?:%{1,2}[a-z]|![a-z])")
@@ -28,34 +24,27 @@ _LONG = 1 << 18  # characters that `compile` needs about half a second for
 
 
 def check_python(source: Source) -> list[Problem]:
-    """The first syntax errors of Python, in the version of the project.
+    """The first syntax errors of Python, in the version of this interpreter or a later one.
 
-    This interpreter decides on its own version, Ruff's parser on others and on long texts, which
-    take it a twentieth of the time. `compile` always runs in a process of its own: it may exhaust
-    the C stack, and its warnings go through filters that all threads share.
+    Ruff's parser decides on long texts, which take it a twentieth of the time, and on what is right
+    in a later version. `compile` always runs in a process of its own: it may exhaust the C stack,
+    and its warnings go through filters that all threads share.
     """
-    version = source.means.python()
-    asked, own = _numbers(version), sys.version_info[:2]
-    other = asked not in (None, own)
-    if (other or len(source.text) > _LONG) and _has_ruff(source):
-        problems = _by_ruff(source, version or "{}.{}".format(*own))
-    elif asked and asked > own:
-        raise Undecided(f"it is Python {version}: install 'fsagent-tools[lsp]' to check it")
+    has_ruff = _RUFF.is_file() and source.means.programs.is_outside(str(_RUFF))
+    if has_ruff and len(source.text) > _LONG:
+        problems = _by_ruff(source, "{}.{}".format(*sys.version_info[:2]))
     else:
         problems = _problems(_apart("python", source), "python")
-    if problems and not version and _has_ruff(source) and not _by_ruff(source, NEWEST):
-        return []  # not known to be of this interpreter's version, and right in a later one
-    if problems and of_dialect(source):
-        raise Foreign("it holds commands of IPython")
+    if problems and has_ruff and not _by_ruff(source, NEWEST):
+        return []
+    if problems and has_magic(source.text):
+        raise Undecided("it holds commands of IPython")
     return problems
 
 
-def of_dialect(source: Source) -> bool:
-    """Whether Python may be IPython's, or a script is of another shell than bash."""
-    if source.suffix in (".sh", ".bash"):
-        first = source.text.partition("\n")[0]
-        return first.startswith(_OF_ZSH) or (first[:2] == "#!" and not _FOR_BASH.search(first))
-    return source.suffix in (".py", ".pyi") and bool(_MAGIC.search(source.text))
+def has_magic(text: str) -> bool:
+    """Whether Python may be IPython's."""
+    return bool(_MAGIC.search(text))
 
 
 def check_toml(source: Source) -> list[Problem]:
@@ -69,31 +58,9 @@ def check_toml(source: Source) -> list[Problem]:
         raise Undecided("it is nested too deeply") from None
 
 
-def check_shell(source: Source) -> list[Problem]:
-    """The syntax errors that `bash -n` tells; it reads a script without running it."""
-    if of_dialect(source) and not _SHELL.search(source.text.partition("\n")[0]):
-        raise Foreign("its first line names another kind of shell")
-    if not _BASH.is_file() or of_dialect(source):
-        raise Undecided("it is of another shell, or bash is not installed")
-    patterns = ["-O", "extglob"] if "extglob" in source.text else []  # `shopt` is not run, either
-    command = [str(_BASH), "--norc", *patterns, "-n"]
-    said = run_check(command, source)[1].decode(errors="replace")
-    faults = {(int(m[1]), m[2]) for m in _SAID.finditer(said) if not m[2].startswith("`")}
-    last = source.text.count("\n") + 1
-    return _problems(
-        [(min(n, last), 1, min(n, last), 1, text) for n, text in sorted(faults)], "bash"
-    )
-
-
-def _has_ruff(source: Source) -> bool:
-    return _RUFF.is_file() and source.means.programs.is_outside(str(_RUFF))
-
-
 def _by_ruff(source: Source, version: str) -> list[Problem]:
-    numbers = min(max(_numbers(version) or (3, 7), (3, 7)), _numbers(NEWEST) or (3, 7))
-    target = "py" + "".join(map(str, numbers))
     options = ["--isolated", "--no-cache", "--ignore-noqa", "--select", _REFUSED]
-    options += ["--target-version", target]
+    options += ["--target-version", f"py{version.replace('.', '')}"]
     name = f"text{source.suffix}"
     command = [str(_RUFF), "check", *options, "--output-format", "json", "--stdin-filename", name]
     try:
@@ -141,11 +108,6 @@ def run_check(command: list[str], source: Source, *readable: str) -> tuple[bytes
         raise Undecided(LATE) from None
     except OSError as error:
         raise Undecided(f"{Path(command[0]).name} does not start: {error.strerror}") from None
-
-
-def _numbers(version: str) -> tuple[int, int] | None:
-    major, _, minor = version.partition(".")
-    return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
 def _problems(faults: list[child.Fault], source: str) -> list[Problem]:

@@ -9,6 +9,7 @@ from typing import Any
 from fsagent_tools.lint.places import Source, Undecided, found, place
 from fsagent_tools.problems import Problem
 
+JSON = (".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".code-workspace", ".har")
 _SHOWN = 100  # problems of JSON lines
 _STRING = r'"(?:[^"\\\n]|\\.)*+"?+'  # one without an end, too, which each mark in it would look for
 _COMMENT = re.compile(rf"{_STRING}|(?P<comment>//[^\n]*+|/\*(?s:.*?)(?P<end>\*/|\Z))")

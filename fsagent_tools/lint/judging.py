@@ -50,7 +50,7 @@ def broken(name: str, before: bytes, after: bytes) -> str:
 def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
     """Whether it parses, and if it does not, where the first fault is and which."""
     validator = validator_of(name)
-    if validator in (None, guarded.check_shell):
+    if validator is None:
         return None, ""
     if len(text) > JUDGED:
         return "beyond", ""
@@ -89,7 +89,7 @@ def _by_compiler(name: str, text: str) -> tuple[Parsing, str]:
     try:
         parse_python(name, text)
     except (SyntaxError, ValueError) as error:
-        if guarded.of_dialect(Source(name, text)):
+        if guarded.has_magic(text):
             return None, ""
         return _first([(getattr(error, "lineno", 1), getattr(error, "msg", str(error)))])
     except (MemoryError, RecursionError):

@@ -17,10 +17,6 @@ class Undecided(Exception):
     """The validator could not decide: too deep, too slow, or a part of it is not installed."""
 
 
-class Foreign(Undecided):
-    """The text is of another language than its name says, and what checks that one is wrong."""
-
-
 class Steps:
     """How often a parser may go on: a budget that is the same on any machine."""
 
@@ -39,16 +35,13 @@ def due(began: float | None = None) -> float:
 
 @dataclass(frozen=True)
 class Means:
-    """What a check may use beyond the text: a language server, asked first; what finds the version
-    of the project's Python, "" where it is not known; the programs that may be run; the time until
-    when, or as many steps instead; and what finds the library of TypeScript, "" for none.
+    """What a check may use beyond the text: a language server, asked first; the programs that may
+    be run; and the time until when, or as many steps instead.
     """
 
     ask: ServerCheck | None = None
-    python: Callable[[], str] = str
     programs: Programs = ALL_PROGRAMS
     until: float = field(default_factory=due)
-    typescript: Callable[[], str] = str
     steps: Steps | None = None
 
 

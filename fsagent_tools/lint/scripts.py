@@ -1,4 +1,4 @@
-"""Checks the syntax of TypeScript, JavaScript and more languages with tree-sitter grammars."""
+"""Checks the syntax of TypeScript and JavaScript with tree-sitter grammars."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,6 @@ from itertools import count, islice
 from typing import Any
 
 from fsagent_tools.lint.places import LATE, Source, Undecided, found
-from fsagent_tools.lint.typescript import typescript_problems
 from fsagent_tools.problems import Problem
 
 _SMALL = 1 << 14  # bytes that no text can make the parser brood over for long
@@ -19,12 +18,7 @@ GRAMMARS = {
     ".tsx": ("typescript", "language_tsx"),
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), ("javascript", "language")),
 }
-MORE_GRAMMARS = {  # those of C and C++ stumble over macros
-    **{f".{suffix}": (suffix, "language") for suffix in ("go", "java")},
-    **{".rs": ("rust", "language"), ".rb": ("ruby", "language"), ".cs": ("c_sharp", "language")},
-    ".php": ("php", "language_php"),
-}
-_ALL = {**GRAMMARS, **MORE_GRAMMARS}
+_DOUBT = "as the grammar reads it, which may be older than the text"
 _WORD = r"(?:null|true|false|function|class|default|in|delete|void|typeof|new|if|for|while|return)"
 _NEWER = [  # right, but unknown to the grammars -> what they know and means the same to a parser
     (re.compile(pattern), known)
@@ -52,42 +46,28 @@ _NEWER = [  # right, but unknown to the grammars -> what they know and means the
 
 
 def script_problems(source: Source) -> list[Problem]:
-    """Every place the parser had to skip or to make something up, at most `SHOWN`.
+    """Every place the parser had to skip or to make something up, at most `_SHOWN`: warnings, since
+    the grammars lag behind their languages.
 
-    A warning where the grammar may lag its language; of TypeScript, TypeScript itself decides.
-    Raises `Undecided` where it is not installed, when the time is up, and without the grammars.
+    Raises `Undecided` when the time is up, and without the grammars.
     """
     utf8 = source.text.encode()
     tree = _parsed(source, utf8)
     if not tree.root_node.has_error or not _with_known_forms(source).root_node.has_error:
         return []
-    name = _ALL[source.suffix][0]
-    problems = [_problem(node, utf8, name) for node in islice(_faults(tree, source), _SHOWN)]
-    if name == "typescript" and source.means.steps is None:
-        return _by_typescript(source, problems)
-    if source.suffix in GRAMMARS:
-        return problems
-    return [replace(problem, severity="warning") for problem in problems]
-
-
-def _by_typescript(source: Source, problems: list[Problem]) -> list[Problem]:
-    """What TypeScript says of what the grammar says, which lags years behind it."""
-    told = typescript_problems(source)
-    if told is None:
-        line = min((problem.line for problem in problems), default=1)
-        raise Undecided(f"line {line} is wrong or newer than the grammar: install typescript")
-    return told
+    name = GRAMMARS[source.suffix][0]
+    return [_problem(node, utf8, name) for node in islice(_faults(tree, source), _SHOWN)]
 
 
 def _with_known_forms(source: Source) -> Any:
     text = source.text
-    for pattern, known in _NEWER if source.suffix in GRAMMARS else ():
+    for pattern, known in _NEWER:
         text = pattern.sub(known, text)
     return _parsed(source, text.encode())
 
 
 def _parsed(source: Source, utf8: bytes) -> Any:
-    parser_of, language = _grammar(*_ALL[source.suffix])
+    parser_of, language = _grammar(*GRAMMARS[source.suffix])
     if len(utf8) <= _SMALL:
         return parser_of(language).parse(utf8)
     try:  # a parser that can be stopped reads through a callback, which is slower
@@ -105,8 +85,7 @@ def _grammar(package: str, entry: str) -> tuple[Any, Any]:
         tree_sitter = import_module("tree_sitter")
         grammar = import_module(f"tree_sitter_{package}")
     except ModuleNotFoundError:
-        extra = "lint" if package in ("typescript", "javascript") else "grammars"
-        raise Undecided(f"install 'fsagent-tools[{extra}]' to check {package}") from None
+        raise Undecided(f"install 'fsagent-tools[lint]' to check {package}") from None
     return tree_sitter.Parser, tree_sitter.Language(getattr(grammar, entry)())
 
 
@@ -136,7 +115,10 @@ def _any_inner(node: Any) -> bool:
 def _problem(node: Any, utf8: bytes, source: str) -> Problem:
     text = utf8.decode()
     start, end = (len(utf8[:offset].decode()) for offset in (node.start_byte, node.end_byte))
+    said = f"{node.type!r} is missing"
     if node.is_missing:
-        return found(text, (start, start), f"{node.type!r} is missing", source)
-    token = " ".join(text[start:end].split())[:40]
-    return found(text, (start, end), f"unexpected {token!r}", source)
+        end = start
+    else:
+        token = " ".join(text[start:end].split())[:40]
+        said = f"unexpected {token!r}"
+    return replace(found(text, (start, end), f"{said}, {_DOUBT}", source), severity="warning")

@@ -5,9 +5,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from fsagent_tools.lint import components, guarded, jsons, scripts, styles, yamls
-from fsagent_tools.lint.foreign import JSON, TEMPLATE_OR_DIALECT, has_marks, in_marks, is_foreign
-from fsagent_tools.lint.places import LATE, Foreign, Source, Undecided
+from fsagent_tools.lint import guarded, jsons, scripts, yamls
+from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.problems import Problem
 from fsagent_tools.runtime.aside import aside
 from fsagent_tools.text import decode
@@ -15,15 +14,12 @@ from fsagent_tools.text import decode
 MAX_LINTED_BYTES = 1 << 20
 _AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter
 CHECKS: Mapping[str, Callable[[Source], list[Problem]]] = {  # by suffix, or whole name
-    **dict.fromkeys(JSON, jsons.json_problems),
+    **dict.fromkeys(jsons.JSON, jsons.json_problems),
     **dict.fromkeys((".jsonl", ".ndjson"), jsons.json_line_problems),
     **dict.fromkeys((".yaml", ".yml"), yamls.yaml_problems),
     ".toml": guarded.check_toml,
-    ".css": styles.style_problems,
     **dict.fromkeys((".py", ".pyi"), guarded.check_python),
-    **dict.fromkeys((".sh", ".bash"), guarded.check_shell),
-    **dict.fromkeys((*scripts.GRAMMARS, *scripts.MORE_GRAMMARS), scripts.script_problems),
-    **dict.fromkeys(components.COMPONENTS, components.component_problems),
+    **dict.fromkeys(scripts.GRAMMARS, scripts.script_problems),
     **dict.fromkeys(("Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock"), guarded.check_toml),
     **dict.fromkeys(("Pipfile.lock", "composer.lock", "flake.lock"), jsons.json_problems),
 }
@@ -50,22 +46,7 @@ def problems_of(source: Source) -> list[Problem]:
 def by_validator(source: Source) -> list[Problem]:
     """What the validator for the name says of the text, however long it takes."""
     validator, text = validator_of(source.name), source.text.removeprefix("\ufeff")
-    problems = validator(replace(source, text=text)) if validator else []
-    if problems and is_foreign(source, problems):
-        raise Foreign(TEMPLATE_OR_DIALECT)
-    return problems
-
-
-def of_its_language(source: Source, problems: list[Problem]) -> list[Problem]:
-    """What a language server told of a text. Raises `Undecided` where the validator would, so that
-    what is no error without a server is none with one, and where a template's word has it.
-    """
-    foreign = is_foreign if validator_of(source.name) is None else in_marks
-    if problems and foreign(source, problems):
-        raise Foreign(TEMPLATE_OR_DIALECT)
-    if problems and (has_marks(source) or guarded.of_dialect(source)):
-        problems_of(source)
-    return problems
+    return validator(replace(source, text=text)) if validator else []
 
 
 def decoded(name: str, raw: bytes) -> str:

@@ -9,18 +9,16 @@ from fsagent_tools.errors import ToolError
 from fsagent_tools.lsp.asked import Asked
 from fsagent_tools.lsp.choice import Plan
 from fsagent_tools.lsp.documents import Finding, first_line
-from fsagent_tools.lsp.environment import Environment
 from fsagent_tools.lsp.excluded import excluded
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.problems import Problem, by_importance
 
-TextErrors = tuple[str, list[Problem]]  # a text and the errors in it
 # Whether its problems are all that there are. Else it told those of the syntax at most
-# ("unchecked", and "unfit" where no other checker could tell more), nothing in time ("silent"),
-# those from before the last change ("old") or so far ("unfinished"); or it broke ("failed").
-_State = Literal["checked", "unchecked", "unfit", "silent", "old", "unfinished", "failed"]
+# ("unchecked"), nothing in time ("silent"), those from before the last change ("old") or so far
+# ("unfinished"); or it broke ("failed").
+_State = Literal["checked", "unchecked", "silent", "old", "unfinished", "failed"]
 
 
 @dataclass(frozen=True)
@@ -36,18 +34,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Checked:
-    """What servers, and commands in their place, told of one file; the problems of all, errors
-    first.
-
-    environment: that of Python they checked against, None when it is not known; `wanted` if one was
-    looked for. relayed: one has only what a program told that it ran.
-    """
+    """What servers told of one file; the problems of all, errors first."""
 
     told: tuple[Told, ...] = ()
     problems: list[Problem] = field(default_factory=list)
-    environment: Environment | None = None
-    wanted: bool = False
-    relayed: bool = False
 
     def those(self, *states: _State) -> list[str]:
         return [each.server for each in self.told if each.state in states]
@@ -55,63 +45,48 @@ class Checked:
     @property
     def unchecked(self) -> list[str]:
         """Those that told of the syntax at most."""
-        return self.those("unchecked", "unfit")
+        return self.those("unchecked")
 
     @property
     def left(self) -> list[str]:
         """What the others do not check or know."""
-        others = (each for each in self.told if each.state not in ("unchecked", "unfit"))
+        others = (each for each in self.told if each.state != "unchecked")
         return [f"{each.server} {left}" for each in others for left in each.left]
-
-    def errors(self, text: str) -> TextErrors | None:
-        """The text that was checked and the errors in it, None where these may not be all."""
-        if not self.told or len(self.those("checked")) < len(self.told):
-            return None
-        return text, [problem for problem in self.problems if problem.severity == "error"]
 
 
 def weighed(plan: Plan, server: Server, asked: Asked, answer: Finding | None, root: Path) -> Told:
     """What counts of an answer, by the signs of the server and what the project's settings say."""
     spec = plan.spec
     if answer is None:
-        return Told(spec.name, (), "unfit" if plan.unfit else "silent", plan.unchecked)
-    places, folder = Positions(answer.text, server.encoding), asked.file.parent
+        return Told(spec.name, (), "unchecked" if plan.unchecked else "silent", plan.unchecked)
+    places = Positions(answer.text, server.encoding)
     found = [places.problem(item, spec.name, root) for item in answer.items]
     said = {each: f"{each.severity} {each.code}: {each.message}" for each in found}
     strange = {each: spec.sign("stranger", said[each]) for each in found}
-    missed = {each: _unread(spec, said[each], folder) for each in found}
     fine = {each for each in found if spec.sign("fine", said[each])}
-    problems = [p for p in found if not (strange[p] or missed[p] or p in fine)]
+    problems = [p for p in found if not (strange[p] or p in fine)]
     why = plan.unchecked or first_line(next(filter(None, strange.values()), answer.trouble))
     if plan.left and (causes := [p for p in problems if spec.sign("blind", said[p])]):
         why = f"{spec.sign('blind', said[causes[0]])}; it {plan.left[0]}"
         problems = causes
-    chosen = "" if why or problems else _left_out(spec, asked, root)
-    read = (f"does not read {name}" for name in dict.fromkeys(missed.values()) if name)
-    left = (*plan.left, *server.left, *filter(None, (answer.left,)), *read)
-    return Told(spec.name, problems, _state(plan, answer, why, chosen), why or chosen, left)
+    if not why and not problems:
+        why = _left_out(spec, asked, root)
+    left = (*plan.left, *server.left)
+    return Told(spec.name, problems, _state(plan, answer, why), why, left)
 
 
 def _left_out(spec: Spec, asked: Asked, root: Path) -> str:
-    """By what the project chose that the file is not checked, which any other checker goes by."""
+    """By what the project chose that the file is not checked."""
     mute = spec.sign("mute", asked.text)
     return excluded(spec.name, asked.file, root) or (mute and f"the file says {mute}")
 
 
-def _unread(spec: Spec, said: str, folder: Path) -> str:
-    """The name of a file that is there, but that the server cannot read; one that is no path from
-    `folder` may be anywhere.
-    """
-    name = "" if "plugins" in spec.options else spec.sign("unread", said)
-    return name if not name.startswith(".") or (folder / name).exists() else ""
-
-
-def _state(plan: Plan, answer: Finding, why: str, chosen: str) -> _State:
-    if plan.unfit:
-        return "unfit"
+def _state(plan: Plan, answer: Finding, why: str) -> _State:
+    if plan.unchecked:
+        return "unchecked"
     if answer.old or answer.unfinished:
         return "old" if answer.old else "unfinished"
-    return "unchecked" if why else "unfit" if chosen else "checked"
+    return "unchecked" if why else "checked"
 
 
 def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked:
@@ -123,13 +98,7 @@ def merge(plans: Sequence[Plan], answers: Sequence[Told | ToolError]) -> Checked
         Told(plan.spec.name, (), "failed", str(answer)) if isinstance(answer, ToolError) else answer
         for plan, answer in zip(plans, answers, strict=True)
     )
-    return Checked(
-        told,
-        by_importance(_once(each.problems for each in told)),
-        next((plan.environment for plan in plans if plan.environment), None),
-        any(plan.wants_environment for plan in plans),
-        any(plan.spec.helper for plan in plans),
-    )
+    return Checked(told, by_importance(_once(each.problems for each in told)))
 
 
 def _once(answers: Iterable[Sequence[Problem]]) -> list[Problem]:

@@ -2,17 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from fsagent_tools.errors import InvalidArguments, NoLanguageServer
-from fsagent_tools.lsp.environment import (
-    Environment,
-    find_environment,
-    first_text,
-    folders_above,
-    minimal_python,
-)
 from fsagent_tools.lsp.languages import (
     LanguageSettings,
     language_of,
@@ -20,9 +13,8 @@ from fsagent_tools.lsp.languages import (
     specs,
 )
 from fsagent_tools.lsp.programs import runnable
-from fsagent_tools.lsp.sources import import_roots, script_roots
+from fsagent_tools.lsp.settings import first_text, folders_above
 from fsagent_tools.lsp.spec import Fits, Language, Spec
-from fsagent_tools.lsp.standin import PYTHON, stand_in
 from fsagent_tools.lsp.table import LANGUAGES
 from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
@@ -32,39 +24,21 @@ _Group = Sequence[Spec]  # alternatives: the first installed one is used
 @dataclass(frozen=True)
 class Plan:
     """A server to ask about a file, startable as it stands.
-    environment: that of Python, where the server wants one and there is one. standin: see
-    `stand_in`. left: what it does not check of the file; unchecked: why it checks none of it;
-    unfit: that no other checker could, either; absent: that it lacks a program, so that it is not
-    even asked.
-    beside: more directories that Python files of this one's kind import from.
+    left: what it does not check of the file; unchecked: why it checks none of it; absent: that it
+    lacks a program, so that it is not even asked.
     """
 
     spec: Spec
     language: Language
     root: Path
-    environment: Environment | None = None
-    standin: Path | None = None
     left: tuple[str, ...] = ()
     unchecked: str = ""
-    unfit: bool = False
     absent: bool = False
-    beside: tuple[Path, ...] = ()
-
-    @property
-    def wants_environment(self) -> bool:
-        """Whether that of Python matters to it."""
-        return self.spec.name in PYTHON and not self.absent
 
     @property
     def key(self) -> object:
         """Plans with the same one are served by one server at a time."""
-        folder = self.environment.folder if self.environment else self.standin
-        return self.root, self.spec.command, folder, self.beside
-
-    @property
-    def settings(self) -> object:
-        """What that server is started with; another one after each installation."""
-        return repr(self.spec.settings), self.environment
+        return self.root, self.spec.command
 
 
 def any_installed(settings: LanguageSettings) -> bool:
@@ -107,12 +81,7 @@ def choose(  # noqa: PLR0913
         first = groups[0][0]
         why = f"it is not installed ({first.install})"
         plans.insert(0, Plan(first, language, base, unchecked=why, absent=True))
-    if not any(plan.wants_environment for plan in plans):
-        return plans
-    sources = import_roots(base)
-    more = tuple(place for place in script_roots(file, text, base) if place not in sources)
-    settled = partial(_for_python, file=file, root=root, programs=programs, sources=sources)
-    return [settled(replace(p, beside=more)) if p.wants_environment else p for p in plans]
+    return plans
 
 
 def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
@@ -124,20 +93,8 @@ def _limited(plan: Plan, file: Path, root: Path, programs: Programs) -> Plan:
         return plan
     if (helper := programs.find(plan.spec.helper)) is None:
         return replace(plan, unchecked=f"{plan.spec.helper} is not installed", absent=True)
-    unfit = plan.spec.outdated(file, root, helper) if plan.spec.outdated else ""
-    return replace(plan, unchecked=unfit, unfit=True) if unfit else plan
-
-
-def _for_python(
-    plan: Plan, file: Path, root: Path, programs: Programs, sources: Sequence[Path]
-) -> Plan:
-    environment = find_environment(file, root)
-    version = environment.version if environment else minimal_python(file, root)
-    packages = environment.packages if environment else ()
-    standin = stand_in(version, programs.interpreter, packages)
-    settings = PYTHON[plan.spec.name](environment, standin, [*sources, *plan.beside])
-    spec = replace(plan.spec, settings={**plan.spec.settings, **settings})
-    return replace(plan, spec=spec, environment=environment, standin=standin)
+    outdated = plan.spec.outdated(file, root, helper) if plan.spec.outdated else ""
+    return replace(plan, unchecked=outdated) if outdated else plan
 
 
 def _named(name: str, language: Language, groups: Sequence[_Group]) -> _Group:
@@ -173,8 +130,6 @@ def _nothing(language: Language, groups: Sequence[_Group]) -> NoLanguageServer:
     way = f"Install {ways[0][0]}: {ways[0][1]}."
     if len(ways) > 1:
         way = f"Install one: {' or '.join(f'{name} ({how})' for name, how in ways)}."
-    if language.checker:
-        way += f" Or run `{language.checker}`."
     if language.name == "python":
         way += " Or ty and ruff: pip install 'fsagent-tools[lsp]'."
     return NoLanguageServer(f"No language server for {language.name} is installed.", hint=way)

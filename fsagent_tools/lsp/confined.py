@@ -44,8 +44,7 @@ def launch(
     confined: see `Servers`.
     """
     readable = tuple(_readable(plan, programs))
-    outside = plan.environment.outside if plan.environment else ()
-    data = (*programs.writable, *map(str, outside))
+    data = tuple(programs.writable)
     readable = (*readable, *data)
     profile = Profile((own,), readable, required=confined, hidden=hidden, data=data)
     passed = {name: os.environ[name] for name in PASSED if name in os.environ}
@@ -70,8 +69,6 @@ def _readable(plan: Plan, programs: Programs) -> Iterator[str]:
     yield str(Path(settings, plan.spec.name))
     for name in ("GOROOT", "GOPATH", "GOMODCACHE", "RUSTUP_HOME", "JAVA_HOME"):
         yield from filter(os.path.isabs, os.environ.get(name, "").split(os.pathsep))
-    if plan.standin:
-        yield str(plan.standin)
 
 
 def _installation(path: str) -> str:

@@ -18,7 +18,6 @@ MAX_OPEN = 64  # documents; the one used longest ago is closed
 class Finding:
     """Diagnostics of the protocol, about `text`. old: something has changed since. unfinished: the
     server was still at work. trouble: why it knows nothing of the file's project, in its own words.
-    left: what it does not know of the file.
     """
 
     items: list[Any]
@@ -26,7 +25,6 @@ class Finding:
     old: bool = False
     unfinished: bool = False
     trouble: str = ""
-    left: str = ""
 
 
 @dataclass
@@ -34,7 +32,7 @@ class OpenDocument:
     """`text` was sent as `version`, 0 while it is not open, in the state `state` of the project.
     `items` is what the server pushed for it, None before it has; sure: of this very text; settled:
     that was all. `known` is the last answer to any text. asked: the state in which it is asked
-    about now. trouble, left: of the next `Finding`.
+    about now. trouble: of the next `Finding`.
     """
 
     uri: str
@@ -49,7 +47,6 @@ class OpenDocument:
     known: Finding | None = None
     heard: float = 0.0
     trouble: str = ""
-    left: str = ""
     lock: Lock = field(default_factory=Lock)
 
     def holds(self, text: str) -> bool:

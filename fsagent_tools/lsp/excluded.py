@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.lsp.environment import folders_above, table
+from fsagent_tools.lsp.settings import folders_above, table
 
 _BOTH = (  # directories that ty and ruff leave out unless settings say something else
     *(".bzr", ".direnv", ".eggs", ".git", ".git-rewrite", ".hg", ".mypy_cache", ".nox", ".pants.d"),
@@ -46,7 +46,7 @@ _TYPESCRIPT = _Leaves(
     ),
 )
 _CHECKERS = {
-    **dict.fromkeys(("typescript", "typescript-language-server", "vue-typescript"), _TYPESCRIPT),
+    **dict.fromkeys(("typescript", "typescript-language-server"), _TYPESCRIPT),
     "ty": _Leaves(("ty.toml",), ("exclude",), "include", ("src",), _BOTH),
     "ruff": _Leaves(
         (".ruff.toml", "ruff.toml"),

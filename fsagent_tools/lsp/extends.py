@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from fsagent_tools.lsp.environment import first_text
+from fsagent_tools.lsp.settings import first_text
 
 _MOST = 100
 _NAMED = re.compile(

@@ -12,13 +12,11 @@ from fsagent_tools.lsp.table import LANGUAGES, SPECS
 
 LanguageSettings = Mapping[str, Language | Sequence[str]]
 _PLAIN = frozenset((".md", ".rst", ".txt", ".csv", ".tsv", ".sql", ".log", ".svg"))
-_BESIDE = _PLAIN | {".dockerignore"}  # what stands beside Dockerfile under its name
-
 _RUNS = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 _SCRIPTS = {  # what a script's first line names -> the suffix of such files
     **dict.fromkeys(("python", "uv"), ".py"),
     **dict.fromkeys(("sh", "bash", "dash", "ksh"), ".sh"),
-    **{"node": ".js", "deno": ".ts", "bun": ".ts", "ruby": ".rb", "php": ".php", "lua": ".lua"},
+    **{"node": ".js", "deno": ".ts", "bun": ".ts"},
 }
 
 
@@ -67,11 +65,11 @@ def protocol_id(file: Path, language: Language, text: str = "") -> str:
 
 
 def _keys(file: Path, text: str) -> tuple[str, ...]:
-    """What tells the language, the last one of such as Dockerfile.dev."""
+    """What tells the language."""
     suffix = file.suffix.lower()
     if not suffix and (runs := _RUNS.match(text)):
         suffix = _SCRIPTS.get(runs[1], "")
-    return suffix, file.name, "" if suffix in _BESIDE else file.stem
+    return suffix, file.name
 
 
 def specs(group: Sequence[str | Spec]) -> list[Spec]:

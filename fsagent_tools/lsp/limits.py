@@ -6,7 +6,7 @@ from fnmatch import fnmatch
 from itertools import takewhile
 from pathlib import Path
 
-from fsagent_tools.lsp.environment import first_text, folders_above
+from fsagent_tools.lsp.settings import first_text, folders_above
 
 
 @dataclass(frozen=True)
@@ -75,15 +75,6 @@ GO = (
     Limit(
         "the file is in no module (go.mod), so that it may miss the other files of its package",
         lacking=("go.mod", "go.work"),
-        whole=True,
-    ),
-)
-HTML = (Limit("it knows the scripts and styles in a page, not its elements", whole=True),)
-VUE = (
-    Limit('checks types where the script is TypeScript (lang="ts")'),
-    Limit(
-        "vue is not installed in node_modules, so that nothing is known of the template's types",
-        lacking=("node_modules/vue",),
         whole=True,
     ),
 )

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event, Lock
@@ -18,32 +17,22 @@ from fsagent_tools.errors import (
     NoLanguageServer,
     ToolError,
 )
-from fsagent_tools.lint.validators import validator_of
 from fsagent_tools.lsp.asked import Asked, late, not_started
 from fsagent_tools.lsp.changes import Outdated
-from fsagent_tools.lsp.checked import (
-    Checked,
-    TextErrors,
-    Told,
-    merge,
-    weighed,
-)
-from fsagent_tools.lsp.checkers import CHECKERS, Checker, Runner
+from fsagent_tools.lsp.checked import Checked, Told, merge, weighed
 from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.choice import Plan, choose, project_of
+from fsagent_tools.lsp.choice import Plan, choose
 from fsagent_tools.lsp.client import Refused
 from fsagent_tools.lsp.confined import launch
-from fsagent_tools.lsp.documents import Finding, first_line
-from fsagent_tools.lsp.environment import folders_above
+from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.languages import (
     LanguageSettings,
-    language_of,
     languages,
     nothing_to_check,
     protocol_id,
-    specs,
 )
 from fsagent_tools.lsp.server import Server
+from fsagent_tools.lsp.settings import folders_above
 from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
 from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
 from fsagent_tools.lsp.watch import Watch
@@ -51,13 +40,11 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.process.closed import Survey
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.runtime.forked import owned
-from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.shadows import Thread
 
 _T = TypeVar("_T")
 IDLE = 600.0  # seconds without a question after which a server is stopped
 MOST_DEATHS = 2  # of a server that one question survives
-_MOST_KNOWN = 64  # files
 MOST_RUNNING = 16  # servers; then the one used longest ago is stopped
 
 
@@ -86,7 +73,6 @@ class Servers:
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
-        self.known = Recent(_MOST_KNOWN)  # `TextErrors` by file, see `Aftermath`
         self._slots: dict[object, Slot] = {}
         self._lock = Lock()
         self._closed = Event()
@@ -101,11 +87,6 @@ class Servers:
         """The servers stay with the process that was forked, and so does this pool."""
         self._slots.clear()
         self._own.clear()
-
-    def remember(self, file: Path, errors: TextErrors | None) -> None:
-        """What was told of it, as far as that is all."""
-        if errors:
-            self.known.keep(file, errors)
 
     def check(self, file: Path, text: str, timeout: float, only: str | None = None) -> Checked:
         """Ask every server for `file` about `text` as its content, at most `timeout` seconds.
@@ -128,38 +109,6 @@ class Servers:
             ]
             here = self._tried(plans[0], asked)
             return merge(plans, [here, *(task.result() for task in tasks)])
-
-    def check_or_run(self, file: Path, text: str, timeout: float, run: Runner) -> Checked:
-        """As `check`; where no server could check, the command of its language does if it can."""
-        failed, checked = None, Checked()
-        try:
-            checked = self.check(file, text, timeout)
-            self.remember(file, checked.errors(text))
-            if not checked.told or checked.those("checked", "unfit", "failed"):
-                return checked
-        except (NoLanguageServer, LanguageServerFailed) as error:
-            failed = error
-        root, language = self.root.resolve(), language_of(file, self.languages, text)
-        absent = isinstance(failed, NoLanguageServer) and validator_of(file.name)
-        built_in = Checker("") if absent else None
-        checker = CHECKERS.get(language.checker, built_in) if language.servers else None
-        if failed:
-            if not checker:
-                raise failed
-            first = specs(language.servers[0])[0].name
-            checked = Checked((Told(first, (), "unchecked", first_line(f"{failed}")),))
-        if not (checker and checker.script):
-            return checked
-        folder = checker.directory(file, project_of(file, root, language), root)
-        ran = run(checker, folder, file)
-        if told := checker.told(ran, text):
-            problems = [*told.problems] or checked.problems
-            return replace(checked, told=(*checked.told, told), problems=problems)
-        if failed:
-            raise failed
-        way = checker.way(ran)
-        told_of = tuple(replace(each, why=each.why and each.why + way) for each in checked.told)
-        return replace(checked, told=told_of)
 
     def _tried(self, plan: Plan, asked: Asked) -> "Told | ToolError":
         try:
@@ -235,13 +184,9 @@ class Servers:
             raise late(plan, asked)
         try:
             if slot.server is not None:
-                newer = slot.began > asked.until - asked.timeout
-                if newer or slot.settings == plan.settings:
-                    return slot.server, False
-                stop(slot, slot.server, 0)
+                return slot.server, False
             self._make_room()
             self._reap_from_now_on()
-            slot.began, slot.settings = time.monotonic(), plan.settings
             server = self._spawned(plan)
             slot.server, slot.pinged = server, None
             try:

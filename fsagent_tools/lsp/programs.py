@@ -9,8 +9,6 @@ from typing import Any
 from fsagent_tools.lsp.spec import Spec
 from fsagent_tools.process.programs import Programs, default_toolchain, is_rustup
 
-_VUE = "@vue/typescript-plugin"
-
 
 def runnable(spec: Spec, programs: Programs) -> Spec | None:
     """`spec` with the absolute file of its program; None when that is not there or will not do."""
@@ -46,20 +44,5 @@ def tsserver(program: str, programs: Programs) -> Mapping[str, Any] | None:
         library = folder / "node_modules/typescript/lib/tsserver.js"
         if library.is_file() and programs.is_outside(str(library)):
             alone = {"useSyntaxServer": "never"}  # a second process, for what editors want at once
-            own = {"tsserver": {"path": str(library), **alone}}
-            return own | ({"plugins": [plugin]} if (plugin := _vue_plugin(programs)) else {})
+            return {"tsserver": {"path": str(library), **alone}}
     return None
-
-
-def _vue_plugin(programs: Programs) -> Mapping[str, Any] | None:
-    """What makes TypeScript read components of Vue, also where others import these."""
-    program = programs.find("vue-language-server")
-    for folder in Path(program).resolve().parents if program else ():
-        if (folder / "node_modules" / _VUE).is_dir() and programs.is_outside(str(folder)):
-            return {"name": _VUE, "location": str(folder), "languages": ["vue"]}
-    return None
-
-
-def vue(program: str, programs: Programs) -> Mapping[str, Any] | None:
-    found = tsserver(program, programs)
-    return found if found and "plugins" in found else None

@@ -12,11 +12,10 @@ _READING, _CHANGES = object(), object()  # beside the server's own tokens
 class Progress:
     """`loads` is how it says that it has read the project (see `Spec`)."""
 
-    def __init__(self, loads: Literal["", "status", "work"]) -> None:
+    def __init__(self, loads: Literal["", "status"]) -> None:
         self.trouble = ""  # why it has not read the project
         self.news = 0  # works begun and refreshes asked for
         self.rested = 0.0  # when it last ended one
-        self._loads = loads
         self._busy: set[object] = {_READING} if loads else set()  # tokens of work in progress
         self._failed = ""  # the token of the trouble
 
@@ -61,5 +60,5 @@ class Progress:
             self._busy.add(token)
             self._busy.discard(_CHANGES)
         else:
-            self._busy -= {token, _READING} if self._loads == "work" else {token}
+            self._busy -= {token}
             self.rested = time.monotonic()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.errors import TimedOut
-from fsagent_tools.lsp import tsserver
 from fsagent_tools.lsp.changes import DiskChanges
 from fsagent_tools.lsp.child import Child
 from fsagent_tools.lsp.client import Client, Refused, items_in
@@ -43,7 +42,6 @@ CAPABILITIES = {
 PULL, WATCHED = "textDocument/diagnostic", "workspace/didChangeWatchedFiles"
 _GRANTED = ("window/showMessageRequest", "window/workDoneProgress/create")
 STATUS, LOG = "experimental/serverStatus", "window/logMessage"
-RELAYED, RELAY = "tsserver/request", "tsserver/response"  # of Vue's server
 
 
 class Server:
@@ -145,14 +143,11 @@ class Server:
 
     def _finding(self, of: OpenDocument, items: list[Any], *, done: bool = True) -> Finding:
         trouble = (self._work.trouble or of.trouble).replace(f"{self._root}/", "")
-        return Finding(items, of.text, unfinished=not done, trouble=trouble, left=of.left)
+        return Finding(items, of.text, unfinished=not done, trouble=trouble)
 
     def _pulled(self, document: OpenDocument, until: float) -> list[Any]:
-        request = partial(self.request, until=until)
-        if self._spec.pushes == "tsserver":
-            items, document.trouble, document.left = tsserver.told_of(document.uri, request)
-            return items
-        return items_in(request(PULL, {"textDocument": {"uri": document.uri}}), "items")
+        asked = {"textDocument": {"uri": document.uri}}
+        return items_in(self.request(PULL, asked, until), "items")
 
     def request(self, method: str, params: Any, until: float) -> Any:
         """As of the client, and again where the server asks for that."""
@@ -202,10 +197,6 @@ class Server:
         self.client.notify(WATCHED, {"changes": news})
         if self._spec.loads:
             self._hand_over(changes, language)
-        if self._spec.pushes == "tsserver":
-            closed = {p: kind for p, kind in changes.items() if not self.documents.opened(p)}
-            for command in tsserver.reads(closed):
-                self.client.ask(tsserver.EXECUTE, command)
 
     def _hand_over(self, changes: Mapping[str, int], language: str) -> None:
         """A server that reads the project in its own time has not read what changed: the text of a
@@ -228,7 +219,7 @@ class Server:
 
     @property
     def pulls(self) -> bool:
-        return self._spec.pushes in ("tsserver", "rechecks") or PULL in self._registered.values()
+        return self._spec.pushes == "rechecks" or PULL in self._registered.values()
 
     def _answers(self) -> Mapping[str, Callable[[Any], Any]]:
         """What the server may ask of us. Called on the reader's thread."""
@@ -244,13 +235,11 @@ class Server:
         }
 
     def _hear(self, method: str, params: Any) -> None:
-        if method == "textDocument/publishDiagnostics" and self._spec.pushes != "tsserver":
+        if method == "textDocument/publishDiagnostics":
             ails, self._ails = self._ails, ""
             self.documents.publish(params, ails)
         elif method == LOG and (ails := self._spec.sign("ailing", params["message"])):
             self._ails = short_cause(ails)
-        elif method == RELAYED:  # its problems go by nothing that TypeScript knows
-            self.client.notify(RELAY, [[number, None] for number, *_ in params])
         elif method == STATUS:
             self._work.status(params)
         elif method == "$/progress":

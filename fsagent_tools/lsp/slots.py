@@ -14,15 +14,12 @@ _GRACE = 0.3  # seconds a server gets to leave by itself
 
 @dataclass
 class Slot:
-    """The place of one server: whoever starts, restarts or stops it holds the lock. It was started
-    at the monotonic time `began`, with `settings` of the plan. `pinged` is how much it had said
-    when it first left a question unanswered.
+    """The place of one server: whoever starts, restarts or stops it holds the lock. `pinged` is how
+    much it had said when it first left a question unanswered.
     """
 
     lock: Lock = field(default_factory=Lock)
     server: Server | None = None
-    settings: object = None
-    began: float = 0.0
     used: float = 0.0
     pinged: int | None = None
 

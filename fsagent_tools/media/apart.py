@@ -71,11 +71,6 @@ def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
     return str(_remembered("office", data, [suffix], seconds))
 
 
-def listed(data: bytes, kind: str) -> list[str]:
-    """`listing.listing_of`. Raises like `pdf_text`, too."""
-    return list(_remembered("listing", data, [kind], PATIENCE))
-
-
 def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
     """`ask`, but for a document whose content was read of late: it is read window by window."""
     key = name, *arguments, blake2b(data, digest_size=32).digest()

@@ -18,7 +18,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any, NoReturn
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.media import image, listing, notebook, office, pdf
+from fsagent_tools.media import image, notebook, office, pdf
 from fsagent_tools.sandbox import kernel
 
 WARM = 10.0  # seconds without a document after which it ends
@@ -32,7 +32,6 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "cells": notebook.cells,
     "drawings": notebook.drawings,
     "office": office.markdown,
-    "listing": listing.listing_of,
 }
 NO_MEMORY, NO_ROOM = 3, 4  # exit codes: the document takes more than there is, its text more
 _REASON = 200  # characters of what a library says that are told

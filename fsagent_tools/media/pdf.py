@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, MissingDependency, ReadFailed
-from fsagent_tools.media.columns import page_text
 from fsagent_tools.media.image import Picture, prepare_image
 
 BUDGET = 1.5  # seconds of computing after which no page or picture is begun
@@ -46,7 +45,7 @@ def pages(data: bytes, spec: str | None) -> PdfText:
                 break
             page = document[number - 1]
             content = page.get_textpage()
-            text = page_text(content)
+            text = content.get_text_bounded().replace("\r\n", "\n").strip()
             if len(text) < SCANNED_BELOW and any(page.get_objects(filter=[3], max_depth=2)):
                 scanned.append(number)
             found.append((number, text))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
     from typing import Protocol
 
     from fsagent_tools.effects import Effect
@@ -24,5 +23,4 @@ if TYPE_CHECKING:
 TOOLSET = "lines"  # where none is named or configured
 # Name -> effect of every action and tool.
 by_name: "Callable[[], Mapping[str, Effect]]"
-# What is configured for a root; for none, what holds for every project.
-configured: "Callable[[str | Path | None], Configured]"
+configured: "Callable[[], Configured]"  # what is configured

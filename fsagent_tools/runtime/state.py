@@ -11,7 +11,6 @@ from fsagent_tools.errors import ConfigInvalid, NotConfigured
 FORMATS = {"calls": 1, "history": 1}  # of what later versions have to understand
 _Given = str | os.PathLike[str] | None
 STATE = "/fsagent"  # ends the path of all that is kept so
-OPEN = "open"  # where a history has the marks of transactions
 
 
 def state_home() -> str:
@@ -102,15 +101,6 @@ def _check_folder(folder: Path, name: str, known: int) -> None:
         with suppress(OSError):
             mark.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             mark.write_text(f"{known}\n")
-
-
-def left_open(root: str, home: str = "") -> bool:
-    """Whether transactions on a root are under way, or were killed."""
-    try:
-        folder = _place(home or state_home(), os.path.realpath(root), "history")
-        return any(Path(folder, OPEN).iterdir())
-    except (OSError, RuntimeError):
-        return False
 
 
 def _place(home: str, root: str, name: str) -> str:

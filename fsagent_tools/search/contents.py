@@ -7,12 +7,36 @@ from itertools import islice
 from fsagent_tools.errors import Missing, NotAFile, TooLarge, ToolError
 from fsagent_tools.files.guarded_file import SNIFFED, Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.search.dialect import TYPES
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import Scope, Walk, file_size, order
 from fsagent_tools.text import some
 
+TYPES = {  # the file types of ripgrep that are asked for most
+    "c": "*.[chH]",
+    "cpp": "*.{C,cc,cpp,cxx,h,H,hh,hpp,hxx,inl,c++,h++}",
+    "cs": "*.cs",
+    "css": "*.{css,scss}",
+    "go": "*.go",
+    "html": "*.{htm,html,ejs}",
+    "java": "*.{java,jsp,jspx,properties}",
+    "js": "*.{js,jsx,vue,cjs,mjs}",
+    "json": "{*.json,composer.lock,*.sarif}",
+    "kotlin": "*.{kt,kts}",
+    "lua": "*.lua",
+    "md": "*.{markdown,md,mdown,mdwn,mdx,mkd,mkdn}",
+    "php": "*.{php,php3,php4,php5,php7,php8,pht,phtml}",
+    "py": "*.{py,pyi}",
+    "rust": "*.rs",
+    "sh": "*.{sh,bash,zsh,ksh,csh,tcsh}",
+    "sql": "*.{sql,psql}",
+    "swift": "*.swift",
+    "toml": "{*.toml,Cargo.lock}",
+    "ts": "*.{ts,tsx,cts,mts}",
+    "txt": "*.txt",
+    "xml": "*.{xml,xml.dist,dtd,xsl,xslt,xsd,xjb,rng,sch,xhtml}",
+    "yaml": "*.{yaml,yml}",
+}
 _LOOKED_AT = 100  # directories
 _NAMED = 3  # files of a note
 

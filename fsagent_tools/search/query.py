@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Literal, NamedTuple
+from unicodedata import normalize
 
 from fsagent_tools.errors import InvalidRegex
 from fsagent_tools.records import dataclass
@@ -19,6 +20,11 @@ CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of UTF-8 that begin no characte
 STDIN = "<stdin>"  # what engines call a single file
 _HIT = re.compile(rb"[^\0]*\0\d+:(\d+):", re.DOTALL)
 UTF8_MAX = 4  # bytes of a character
+_CLUSTER = re.compile(  # what stays, or a letter with the marks that combine with it
+    r"(\\.|\(\?P?<\w+>|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\])"
+    r"|[\w][\u0300-\u036f\u3099\u309a\u1161-\u1175\u11a8-\u11c2]*",
+    re.DOTALL,
+)
 _HEAD = 8192  # bytes kept of a long line besides what is shown: a path and a number go before it
 
 OutputMode = Literal["content", "files_with_matches", "count"]
@@ -194,3 +200,13 @@ def _column(text: bytes, byte: int, line: _Line) -> int:
 def _sub(path: bytes) -> str:
     text = path.decode("utf-8", "surrogateescape")
     return "" if text == STDIN else text.removeprefix("./")
+
+
+def in_any_form(pattern: str) -> str:
+    """`pattern` for letters that are composed otherwise, too, except those in its classes."""
+    return pattern if pattern.isascii() else _CLUSTER.sub(_forms, pattern)
+
+
+def _forms(found: re.Match[str]) -> str:
+    forms = dict.fromkeys((found[0], *(normalize(form, found[0]) for form in ("NFC", "NFD"))))
+    return found[0] if found[1] or len(forms) == 1 else f"(?:{'|'.join(forms)})"

@@ -1,4 +1,4 @@
-"""Runs a search engine: ripgrep, or where there is none a Python child that speaks the same."""
+"""Runs ripgrep, or where it cannot search a Python child that answers in the same format."""
 
 import os
 import select
@@ -28,7 +28,7 @@ _started = count(1)
 _POLL = 50  # ms between two looks at the clock and the cancel flag
 _FALLBACK = (
     "import sys; sys.path[:] = sys.argv[3:]; "
-    "from fsagent_tools.search.regex_search import search_stdin; search_stdin(*sys.argv[1:3])"
+    "from fsagent_tools.search.fallback import search_stdin; search_stdin(*sys.argv[1:3])"
 )
 
 
@@ -65,13 +65,18 @@ class Search:
         """One file, or the fallback: always in order of path."""
         return self.where.kind != "directory" or self.program is None
 
+    @property
+    def by_python(self) -> bool:
+        """Whether ripgrep cannot search here, so that Python's `re` reads the pattern."""
+        return self.where.kind == "spool" or self.program is None
+
     def run(self, *, in_order: bool = False) -> Generator[OutputLine | Binary, None, None]:
         """What the engine finds, as it comes; closing the iterator ends the process.
 
         in_order: by path, on one core. Raises `InvalidRegex`, `InvalidArguments`, `TimedOut`,
         `Cancelled`, `CommandFailed`.
         """
-        program = None if self.where.kind == "spool" else self.program
+        program = None if self.by_python else self.program
         command = self._python() if program is None else self._ripgrep(program, in_order)
         with self._start(command, program) as process:
             try:
@@ -128,7 +133,7 @@ class Search:
             raise CommandFailed(f"The search without ripgrep failed ({reason}).")
         if status not in (0, 1):
             if complaint:
-                raise _refusal(complaint, self.query)
+                raise _refusal(complaint, self.query, by_python=program is None)
             self.unreadable = True
 
     def _ripgrep(self, program: str, in_order: bool) -> list[str]:
@@ -183,7 +188,7 @@ class Search:
         ]
 
 
-def _refusal(complaint: str, query: Query) -> InvalidArguments:
+def _refusal(complaint: str, query: Query, *, by_python: bool) -> InvalidArguments:
     """The engine's complaint in one sentence; a parse error has its reason in the last line."""
     lines = [line for line in complaint.splitlines() if line.strip()]
     reason = next((x for x in reversed(lines) if x.startswith("error: ")), lines[0])
@@ -195,4 +200,5 @@ def _refusal(complaint: str, query: Query) -> InvalidArguments:
     hint = r"Escape literal characters, as in \( \[ \{ \* \\."
     if "look-around" in reason or "backreference" in reason:
         hint = "Use a regex without look-around and backreferences."
-    return InvalidRegex(f"`pattern`: not a valid regex: {reason}.", hint=hint)
+    kind = "regex of Python's `re`" if by_python else "regex"
+    return InvalidRegex(f"`pattern`: not a valid {kind}: {reason}.", hint=hint)

@@ -12,10 +12,9 @@ from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.globs import Glob
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
-from fsagent_tools.search.dialect import in_any_form
 from fsagent_tools.search.encoded import all_hits
 from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.query import Query
+from fsagent_tools.search.query import Query, in_any_form
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import Scope, Walk

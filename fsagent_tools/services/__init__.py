@@ -17,15 +17,13 @@ from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
-from fsagent_tools.runtime.state import left_open
 from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint
 
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
     from fsagent_tools.history.history import History
-    from fsagent_tools.lint import Means, ServerCheck
-    from fsagent_tools.lsp.aftermath import Aftermath
+    from fsagent_tools.lint import ServerCheck
     from fsagent_tools.lsp.checked import Checked
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
@@ -67,7 +65,6 @@ class Services:
         self._named = set[str]()  # variables that a command was told of
         self._turns = dict[Path, Lock]()  # held while servers are asked about a file beside a write
         self._closings = 0
-        self.after: Aftermath | None = None  # looks for what changes broke
         self.callers, self.using = 0, Lock()  # operations under way
         owned(self)
 
@@ -77,13 +74,6 @@ class Services:
         if self.root is None or self._policy.readonly:  # nothing is written there
             return ()
         return shadows.close(self._policy.changeable(self.root))
-
-    @once
-    def whole(self) -> bool:
-        """True: transactions of processes that were killed are taken back."""
-        if self._past and left_open(str(self.root), self.state) and self.keeps_history:
-            self.history.transactions.recover()
-        return True
 
     @once
     def history(self) -> "History":
@@ -202,24 +192,13 @@ class Services:
         self, mode: Lint, place: Place, before: bytes | None, after: bytes
     ) -> Findings | None:
         """What the check before a write finds, None where there is none. It may refuse the text."""
-        if mode in ("off", "follow"):
+        if mode == "off":
             return None
         began = time.monotonic()  # the first check of a process loads what it needs
-        means = replace(self.means(place), until=lazy.lint.due(began))
+        means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
         if self.root is not None:
             means = replace(means, ask=self._asked(Path(place.absolute)))
         return lazy.lint.review(mode, place.told, before, after, means)
-
-    def means(self, place: Place) -> "Means":
-        """What a check of a file may use of its project."""
-        if self.root is None:
-            return lazy.lint.Means(programs=self.programs)
-        file, root = Path(place.absolute), self.root.resolve()
-        return lazy.lint.Means(
-            programs=self.programs,
-            python=partial(lazy.environment.python_of, file, root),
-            typescript=partial(lazy.lint.typescript_of, file, root, self.programs),
-        )
 
     def _asked(self, file: Path) -> "ServerCheck":
         """Asks the servers, which are loaded beside the write; what was asked before `close` starts
@@ -236,14 +215,9 @@ class Services:
 
         return lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock()))
 
-    def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str:
+    def written(self, place: Place, before: bytes, after: bytes) -> str:
         """What to tell at once of a change: that a text does not parse any more."""
-        if mode == "follow" and self.root is not None:
-            first = place.told.removesuffix(place.relative)
-            fresh = partial(lazy.lint.fresh, self.programs)
-            self.after = self.after or lazy.aftermath.Aftermath(self.servers, fresh, first)
-            self.after.begin(Path(place.absolute), before, after)
-        return "" if before is None else lazy.lint.broken(place.told, before, after)
+        return lazy.lint.broken(place.told, before, after)
 
     @property
     def running(self) -> list[str]:
@@ -259,7 +233,6 @@ class Services:
     def _end_what_waits(self) -> None:
         if "history" in vars(self):
             self.history.close()
-        self.after = None
         if servers := vars(self).pop("servers", None):
             servers.close()
         if not self.running and (launcher := vars(self).pop("launcher", None)):
@@ -267,7 +240,7 @@ class Services:
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
-        self.callers, self.using, self._turns, self.after = 0, Lock(), {}, None
+        self.callers, self.using, self._turns = 0, Lock(), {}
         for name in ("jobs", "launcher", "servers"):
             vars(self).pop(name, None)
 

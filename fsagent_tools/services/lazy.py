@@ -9,12 +9,9 @@ if TYPE_CHECKING:
     from fsagent_tools import lint as lint
     from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
-    from fsagent_tools.lsp import aftermath as aftermath
     from fsagent_tools.lsp import beside as beside
     from fsagent_tools.lsp import choice as choice
-    from fsagent_tools.lsp import environment as environment
     from fsagent_tools.lsp import languages as languages
-    from fsagent_tools.lsp import notebook as notebook
     from fsagent_tools.lsp import pool as pool
     from fsagent_tools.lsp import symbols as symbols
     from fsagent_tools.media import apart as apart
@@ -41,12 +38,9 @@ _LOADERS = {
     "validation": lambda: import_module("fsagent_tools.params.validation"),
     "shell": lambda: import_module("fsagent_tools.process.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
-    "aftermath": lambda: import_module("fsagent_tools.lsp.aftermath"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),
-    "environment": lambda: import_module("fsagent_tools.lsp.environment"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
-    "notebook": lambda: import_module("fsagent_tools.lsp.notebook"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),

@@ -180,7 +180,7 @@ class Edit:
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         written = self.host.services.written
-        broken = written(self.lint, place, self.utf8, utf8) if report is None else ""
+        broken = written(place, self.utf8, utf8) if report is None else ""
         if new.evidence == "guess" and not all(line.isascii() for h in hunks for line in h.new):
             broken = "\n".join(filter(None, (broken, _guessed(new.encoding))))
         record.index.follow(hunks)
@@ -272,8 +272,6 @@ def overwrite(  # noqa: PLR0913
     target.write(raw, expect=before)
     if before is not None:
         session.forget(place.relative)
-    else:
-        host.services.written(lint, place, None, utf8)
     session.saw(place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))

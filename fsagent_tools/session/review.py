@@ -5,11 +5,8 @@ from typing import Literal, Protocol
 from fsagent_tools.files.port import Place
 from fsagent_tools.results import Findings
 
-Lint = Literal["off", "report", "reject", "follow"]
-LINT = (
-    "Check the new text: off, report what is new, reject a new syntax error, or follow: tell new "
-    "errors, also of other files, when language servers have them."
-)
+Lint = Literal["off", "report", "reject"]
+LINT = "Check the new text: off, report what is new, or reject a new syntax error."
 
 
 class Reviewer(Protocol):
@@ -24,4 +21,4 @@ class Reviewer(Protocol):
     def review(
         self, mode: Lint, place: Place, before: bytes | None, after: bytes
     ) -> Findings | None: ...
-    def written(self, mode: Lint, place: Place, before: bytes | None, after: bytes) -> str: ...
+    def written(self, place: Place, before: bytes, after: bytes) -> str: ...

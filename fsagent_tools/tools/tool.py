@@ -35,12 +35,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from fsagent_tools.approval.request import Request
-    from fsagent_tools.lsp.aftermath import Aftermath
 
 _TELLING = (Effect.READ, Effect.NETWORK)
 _Sent = Mapping[str, Any] | str  # by a model: arguments, or their JSON text
 _Hidden = Mapping[str, Any]  # parameters that the host sets
-_READY = 0.05  # seconds that a change waits for what is ready
 WAITING = (Effect.EXECUTE, Effect.NETWORK)  # effects that mostly wait for others
 
 
@@ -242,9 +240,7 @@ class Tool:
         """The outcome of `work`, whatever comes of it."""
         shape = self.entry.result
         try:
-            done = Outcome.of(work(), shape, self.wording.advice)
-            after = self.workspace.services.after
-            return done if after is None else self._with_news(done, after)
+            return Outcome.of(work(), shape, self.wording.advice)
         except ToolError as error:
             return Outcome.refused(error, shape, self.wording.refusal(error))
         except HostError as carried:
@@ -253,12 +249,6 @@ class Tool:
             if os.environ.get("FSAGENT_DEBUG"):
                 raise
             return Outcome.refused(self._bug(error), shape)
-
-    def _with_news(self, done: Outcome, after: "Aftermath") -> Outcome:
-        """With what changes broke, this one or those before it."""
-        if self.effect in WAITING:
-            return done
-        return done.with_note(after.news(0.0 if self.effect is Effect.READ else _READY))
 
     def _bug(self, error: Exception) -> InternalError:
         import logging  # needed for nothing else

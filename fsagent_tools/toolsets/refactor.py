@@ -1,4 +1,4 @@
-"""What language servers know of a name, and renaming it; to be joined to another toolset."""
+"""Renaming by language server; to be joined to another toolset."""
 
 from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 
@@ -7,12 +7,6 @@ _FILE_PATH = {"file_path": "path"}
 REFACTOR = Toolset(
     "refactor",
     (
-        Entry(
-            "references",
-            rename=_FILE_PATH,
-            show=("line",),
-            result=Shape.flat("output", "matches", "count", "truncated"),
-        ),
         Entry(
             "rename",
             rename=_FILE_PATH,

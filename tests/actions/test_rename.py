@@ -1,4 +1,4 @@
-"""The tools `rename` and `references`, with a server that fails as it is told."""
+"""The tool `rename`, with a server that fails as it is told."""
 
 import os
 import re
@@ -84,20 +84,6 @@ def test_a_rename_changes_every_use_in_one_step(opens, root):
     assert len(list(workspace.history)) == 1
     workspace.undo()
     assert contents(root) == before
-
-
-def test_uses_come_as_lines_with_their_ids(opens):
-    workspace = opens(line_ids="tag")
-    out = call(workspace, "references")
-    assert [(row["file"], row["line"]) for row in out.data["matches"]] == [
-        ("a.go", 1),
-        ("a.go", 2),
-        ("b.go", 1),
-    ]
-    ids = [row["line_id"] for row in out.data["matches"]]
-    change = {"line_id": ids[2], "new_content": "print 1"}
-    edit = toolset("workspace").bind(workspace)["edit_lines"]
-    assert edit.call({"file_path": "b.go", "changes": [change]}).ok
 
 
 @pytest.mark.parametrize(
@@ -275,15 +261,6 @@ def test_no_place_is_an_error(opens, root, args, says):
     assert not out.ok
     assert says in out.text
     assert contents(root) == before
-
-
-def test_uses_outside_are_counted_and_closed_files_are_closed_to_the_server(opens, tmp_path):
-    (tmp_path / "out.go").write_text(FILES["a.go"])
-    workspace = opens("outside", tmp_path / "out.go", policy=Policy(denied_paths=["b.go"]))
-    out = call(workspace, "references")
-    assert out.ok, out.text
-    assert {row["file"] for row in out.data["matches"]} == {"a.go"}
-    assert "\n1 more are in files that are not open here." in out.text
 
 
 def test_files_elsewhere_have_no_servers():

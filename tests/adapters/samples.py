@@ -39,7 +39,6 @@ BY_TOOL = {
     "Glob": GLOB,
     "find": GLOB,
     "insert": {"path": PRICES},
-    "references": {"line": "4"},
     "rename": {"line": "4"},
     "edit": {"path": PRICES},
     "mkdir": {"path": "shop/new"},

@@ -1,9 +1,6 @@
 """Changes of several files that all happen or none."""
 
 import os
-import signal
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,17 +11,6 @@ import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
 from tests.history.conftest import tree
-
-KILLED = """
-import os, signal, sys
-from fsagent_tools import Workspace
-workspace = Workspace(sys.argv[1])
-with workspace.transaction():
-    workspace.write_bytes("a", b"A")
-    workspace.remove("d", recursive=True)
-    workspace.write_bytes("new/made", b"x")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
 @pytest.fixture
@@ -108,18 +94,7 @@ def test_earlier_and_later_steps_of_the_session_stay(root, files, workspace):
     assert tree(root) == files
 
 
-def test_lines_that_others_change_meanwhile_stay(root, files, workspace):
-    file = root / "a"
-    file.write_text("".join(f"{n}\n" for n in range(20)))
-    fails(
-        workspace,
-        lambda: workspace.edit_text("a", "0\n1\n", "0\none\n"),
-        lambda: file.write_text(file.read_text().replace("15", "fifteen")),
-    )
-    assert (root / "a").read_text().split("\n")[1:17:14] == ["1", "fifteen"]
-
-
-def test_a_file_whose_lines_others_changed_is_named(root, files, workspace):
+def test_a_file_that_others_changed_is_named(root, files, workspace):
     with pytest.raises(errors.Conflict, match="but for a: others have changed"):
         all_of(
             workspace,
@@ -279,15 +254,6 @@ def test_one_of_another_workspace_does_not_begin_inside(root, files, workspace, 
     assert tree(root) == files
 
 
-def test_a_killed_one_is_taken_back_by_who_comes_next(root, files, opens):
-    done = subprocess.run([sys.executable, "-c", KILLED, root], check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert tree(root) != files
-    assert toolset("workspace").bind(opens())["read"].call({"file_path": "a"}).text.endswith("a")
-    assert tree(root) == files
-    assert [*opens().history.steps(everybody=True)] == []
-
-
 def test_one_that_is_under_way_is_left_alone(root, files, workspace, opens):
     with workspace.transaction():
         workspace.write_text("a", "A\n")
@@ -296,4 +262,3 @@ def test_one_that_is_under_way_is_left_alone(root, files, workspace, opens):
         with suppress(errors.Missing):
             other.undo()
     assert (root / "a").read_text() == "A\n"
-    assert not [*os.scandir(f"{workspace.history.archive.folder}/open")]

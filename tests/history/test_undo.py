@@ -125,19 +125,8 @@ def test_other_names_of_a_file_follow_its_undo(workspace, root):
     assert (root / "a").read_bytes() == b"old"
 
 
-def test_lines_of_others_stay_where_no_line_is_in_doubt(workspace, root):
-    (root / "a").write_bytes(LINES)
-    workspace.edit_text("a", "line 3\n", "LINE 3\nLINE 3b\n")
-    (root / "a").write_bytes((root / "a").read_bytes().replace(b"line 15\n", b"THEIRS\n"))
-    workspace.undo()
-    assert (root / "a").read_bytes() == LINES.replace(b"line 15\n", b"THEIRS\n")
-    workspace.redo()
-    assert b"LINE 3b\n" in (root / "a").read_bytes()
-    assert b"THEIRS\n" in (root / "a").read_bytes()
-
-
-@pytest.mark.parametrize("theirs", [b"line 4\n", b"LINE 3\n"])
-def test_a_line_in_doubt_refuses_and_shows_both_versions(workspace, root, theirs):
+@pytest.mark.parametrize("theirs", [b"line 15\n", b"LINE 3\n"])
+def test_what_others_changed_since_is_left_and_named_with_both_versions(workspace, root, theirs):
     (root / "a").write_bytes(LINES)
     (root / "b").write_bytes(b"b")
     workspace.edit_text("a", "line 3\n", "LINE 3\n")
@@ -180,36 +169,6 @@ def test_a_line_without_end_does_not_fill_a_refusal(workspace, root):
     with pytest.raises(errors.Conflict) as caught:
         workspace.undo()
     assert len(str(caught.value)) < 4_000
-
-
-@pytest.mark.parametrize("edit", [b"line 19\n", b"THEIRS\n"])
-def test_a_checkpoint_comes_back_after_an_undo_and_a_redo_over_lines_of_others(
-    workspace, root, edit
-):
-    (root / "a").write_bytes(LINES)
-    mark = workspace.checkpoint()
-    workspace.edit_text("a", "line 3\n", "LINE 3\n")
-    workspace.write_bytes("b", b"b")
-    for old, new in ((b"line 11\n", b"OTHERS\n"), (b"line 19\n", edit)):
-        (root / "a").write_bytes((root / "a").read_bytes().replace(old, new))
-        workspace.undo()
-        workspace.redo()
-    workspace.undo(2)
-    workspace.redo()
-    (root / "a").write_bytes((root / "a").read_bytes().replace(b"line 15\n", edit))
-    workspace.undo(to=mark, paths=["a"])
-    theirs = LINES.replace(b"line 11\n", b"OTHERS\n").replace(b"line 19\n", edit)
-    assert (root / "a").read_bytes() == theirs.replace(b"line 15\n", edit)
-    assert (root / "b").read_bytes() == b"b"
-
-
-def test_a_refusal_says_when_it_is_not_known_what_a_session_left(workspace, root):
-    (root / "a").write_bytes(b"old\n")
-    workspace.write_bytes("a", b"new\n" * 50_000)
-    (root / "a").write_bytes(b"theirs\n")
-    with pytest.raises(errors.Conflict, match=r"a: somebody changed it since, .* is not known"):
-        workspace.undo()
-    assert (root / "a").read_bytes() == b"theirs\n"
 
 
 def test_what_the_session_did_not_change_is_not_touched(workspace, root):

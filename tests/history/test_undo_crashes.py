@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from contextlib import closing, suppress
@@ -16,29 +15,17 @@ from tests.conftest import Traced, needs_strace
 from tests.history.conftest import tree
 
 OLD, NEW = b"old\n" * 1000, b"new\n" * 1000
-DONE = {  # what the transaction leaves
-    "f": ("file", 0o644, NEW),
-    "in": ("directory", 0o755),
-    "in/made": ("file", 0o644, b"x"),
-}
 CALLS = "openat,openat2,write,fchmod,renameat,renameat2,rename,unlinkat,mkdirat,linkat,link,"
 CALLS += "utimensat,close,newfstatat,flock,rmdir,unlink,chmod,fchmodat"
 # The fault is armed by writing READY, so that only the operation itself is hit.
 PROGRAM = """
-import os, signal, sys
+import os, sys
 from fsagent_tools import Workspace, identified
 root, what = sys.argv[1:]
 workspace = Workspace(root)
-def transaction(end=lambda: None):
-    with workspace.transaction():
-        workspace.write_bytes("f", b"new\\n" * 1000)
-        workspace.write_bytes("in/made", b"x")
-        workspace.remove("d", recursive=True)
-        end()
 with identified(session="s"):
-    warm = Workspace(root + "-warm") if what == "recovery" else workspace
-    warm.write_bytes("warm", b"1")
-    warm.undo()
+    workspace.write_bytes("warm", b"1")
+    workspace.undo()
     if what == "undo":
         workspace.write_bytes("f", b"new\\n" * 1000)
         workspace.remove("d", recursive=True)
@@ -46,9 +33,6 @@ with identified(session="s"):
     run = {"write": lambda: workspace.write_bytes("f", b"new\\n" * 1000),
            "remove": lambda: workspace.remove("d", recursive=True),
            "move": lambda: workspace.move("f", "d/1", True),
-           "transaction": transaction,
-           "killed": lambda: transaction(lambda: os.kill(os.getpid(), signal.SIGKILL)),
-           "recovery": lambda: workspace.read_bytes("f"),
            "undo": lambda: workspace.undo(3)}[what]
     os.write(1, b"READY\\n")
     run()
@@ -57,20 +41,14 @@ print("OK")
 TRACED = Traced(PROGRAM, CALLS)
 
 
-def build(root, what=""):
+def build(root):
     for folder in (root, os.environ["XDG_STATE_HOME"]):
         shutil.rmtree(folder, ignore_errors=True)
     (root / "d" / "e").mkdir(parents=True)
     (root / "f").write_bytes(OLD)
     for name in ("1", "e/2"):
         (root / "d" / name).write_bytes(OLD)
-    before = tree(root)
-    if what == "recovery":
-        Path(f"{root}-warm").mkdir(exist_ok=True)
-        killed = subprocess.run([sys.executable, "-c", PROGRAM, root, "killed"], check=False,
-                                capture_output=True, timeout=600)  # fmt: skip
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-    return before
+    return tree(root)
 
 
 @pytest.fixture(autouse=True)
@@ -79,16 +57,16 @@ def _compiled(tmp_path, monkeypatch):
 
 
 def steps(root, what, tmp_path):
-    build(root, what)
+    build(root)
     compiled = [sys.executable, "-c", PROGRAM, root, what]  # not while calls are counted
     subprocess.run(compiled, check=True, capture_output=True, timeout=600)
-    build(root, what)
+    build(root)
     return TRACED.steps((root, what), tmp_path / "log", '"OK')
 
 
 def kill_at(root, what, at):
     """After the kill, all that the session did is taken back: what was there at first is there."""
-    before = build(root, what)
+    before = build(root)
     TRACED.killed((root, what), at)
     for path, there in tree(root).items():
         whole = there[0] != "file" or there[-1] in (OLD, NEW, b"x", b"1")
@@ -99,17 +77,6 @@ def kill_at(root, what, at):
     after = tree(root)
     workspace.close()
     assert {p: w for p, w in after.items() if not p.startswith(".fsagent")} == before, at
-
-
-def kill_transaction_at(root, what, at):
-    """After the kill, whoever opens the root finds all of the transaction or nothing."""
-    before = build(root, what)
-    TRACED.killed((root, what), at)
-    with closing(Workspace(root)) as workspace:
-        workspace.read_text("f")
-        after = {p: w for p, w in tree(root).items() if not p.startswith(".fsagent")}
-        assert after == before or (what == "transaction" and after == DONE), at
-        assert not [*Path(workspace.history.archive.folder).glob("open/*")]
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -174,23 +141,3 @@ def test_kill_9_at_every_system_call_leaves_the_way_back(tmp_path, what):
     assert len(found) > 10
     for at in found:
         kill_at(tmp_path / "ws", what, at)
-
-
-@needs_strace
-@pytest.mark.parametrize("what", ["transaction", "recovery"])
-def test_kill_9_at_some_system_calls_leaves_all_of_a_transaction_or_nothing(tmp_path, what):
-    found = steps(tmp_path / "ws", what, tmp_path)
-    chosen = [at for at in found if at[0] in ("write", "renameat", "rename", "linkat", "unlink")]
-    assert len(chosen) >= 4
-    for at in chosen[:: max(1, len(chosen) // 4)]:
-        kill_transaction_at(tmp_path / "ws", what, at)
-
-
-@needs_strace
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["transaction", "recovery"])
-def test_kill_9_at_every_system_call_leaves_all_of_a_transaction_or_nothing(tmp_path, what):
-    found = steps(tmp_path / "ws", what, tmp_path)
-    assert len(found) > 30
-    for at in found:
-        kill_transaction_at(tmp_path / "ws", what, at)

@@ -71,7 +71,7 @@ def test_what_is_loaded_for_the_first_check_counts_as_its_time(monkeypatch, tmp_
     now, given = [100.0], []
 
     class Lint:
-        due, Means, typescript_of = staticmethod(lint.due), lint.Means, lint.typescript_of
+        due, Means = staticmethod(lint.due), lint.Means
 
         def review(self, mode, name, before, after, means):
             given.append(means.until)

@@ -79,14 +79,6 @@ VALID = [
     ),
     ("a.js", "const r = /[/]\\/(?<n>x)/gu, t = `a${`b${c}`}`;\n"),
     ("a.js", "#!/usr/bin/env node\nlet x = 1\n"),
-    (
-        "a.css",
-        "@import url(a.css);\na:not(.b)::c { d: e(url(data:f;g,\\)h)); --i: ; *j: 'k\\'{' }\n",
-    ),
-    ("a.css", "@media (1px <= width) { a { b: c; @apply d e; &:hover { f: g ! important; } } }\n"),
-    ("a.css", '<!-- a { b: c; /* d: }; */ ; e: (f;g) } .\\{ { h: "\\\n" } -->\n'),
-    ("a.css", "@binding-set a { bind 'b' { 'c' (d, 1) }; unbind 'e'; }\n"),
-    ("a.css", "@layer a, b;\n@page { size: a4; @bottom-left { c: d } };\n"),
     ("a.txt", "{{{"),
 ]
 AFTER_COMMA = sys.version_info < (3, 13)  # where a trailing comma is told of
@@ -136,17 +128,10 @@ INVALID = [  # name, text, [(line, column, severity)]
     ("a.py", "'é𝄞' $\n", [(1, 6, "error")]),
     ("a.py", "return 1\n", [(1, 1, "error")]),
     ("a.py", "s = 'abc\n", [(1, 5, "error")]),
-    ("a.css", "a {\n  b: c;\n", [(1, 3, "error")]),
-    ("a.css", "a { b: c; }\n}\n", [(2, 1, "error")]),
-    ("a.css", "a { b: c(d; }\n", [(1, 13, "error")]),
-    ("a.css", "a {\n  /* é */ b c;\n  d: e;\n}\n", [(2, 11, "error")]),
-    ("a.css", "a { b: c; d }\n", [(1, 11, "error")]),
-    ("a.css", "a { b: 'c; }\n", [(1, 8, "error")]),
-    ("a.css", "a { b: c; }\n/* d\n", [(2, 1, "error")]),
     ("a.jsx", "const a = <div>;\n", None),
-    ("a.js", "}\n", [(1, 1, "error")]),
+    ("a.js", "}\n", [(1, 1, "warning")]),
     ("a.js", "let = = 1;\n", None),
-    ("a.js", "const x: number = 1;\n", [(1, 7, "error")]),
+    ("a.js", "const x: number = 1;\n", [(1, 7, "warning")]),
 ]
 
 
@@ -188,9 +173,6 @@ HOSTILE = [
     ("a.tsx", "<a>" * 100_000),
     ("a.js", "(" * 100_000),
     ("a.js", "`${" * 100_000),
-    ("a.css", "/*" * 500_000),
-    ("a.css", "{url(" * 200_000),
-    ("a.css", "a{/**/}" * 100_000 + "'\\"),
 ]
 
 

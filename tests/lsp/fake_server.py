@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -141,9 +140,7 @@ class Session:
     def initialize(self, message):
         if MODE == "hangs":
             time.sleep(60)
-        pulls = MODE not in ("registers", "silent-push", "owes", "relays") and not MODE.startswith(
-            "pushes"
-        )
+        pulls = MODE not in ("registers", "silent-push", "owes") and not MODE.startswith("pushes")
         can = {"diagnosticProvider": {}} if pulls else {}
         if MODE == "utf-8":
             can["positionEncoding"] = "utf-8"
@@ -155,25 +152,12 @@ class Session:
             ask("client/registerCapability", {"registrations": [pull]})
         if MODE in ("watches", "pushes-rechecks"):
             self.watch()
-        if MODE == "pushes-once-read":
-            send(**progress("begin"))
-            threading.Timer(1.0, self.has_read).start()
         if MODE == "ailing":
             message = (
                 f"cannot read deps: ran 'x': error: offline {os.environ['CARGO_NET_OFFLINE']}\nso"
             )
             state = {"health": "warning", "quiescent": True, "message": message}
             send(method="experimental/serverStatus", params=state)
-
-    def has_read(self):
-        self.read = True
-        send(**progress("end"))
-
-    def relayed(self, message):
-        """What TypeScript said, without which it says nothing itself."""
-        uri, said = message["params"][0]
-        told = {"uri": uri, "diagnostics": [item(f"{self.text.strip()} {said}")]}
-        send(method="textDocument/publishDiagnostics", params=told)
 
     def watch(self):
         watch = {"id": "w", "method": "workspace/didChangeWatchedFiles"}
@@ -194,9 +178,6 @@ class Session:
 
     def did_open(self, message):
         self.open += 1
-        if MODE == "relays":
-            named = message["params"]["textDocument"]["uri"]
-            send(method="tsserver/request", params=[[named, "_vue:projectInfo", {}]])
         self.take(message["params"]["textDocument"], message["params"]["textDocument"])
 
     def did_change(self, message):
@@ -252,7 +233,7 @@ class Session:
             return [(version, [item(before)])]  # of what its other thread had at hand
         if MODE == "pushes-old":
             return [(version - 1, [item("old")]), *pushes]
-        return pushes[:1] if MODE == "pushes-once-read" and not self.read else pushes
+        return pushes
 
     def diagnostic(self, message):
         number = message["id"]
@@ -288,7 +269,6 @@ ROUTES = {
     "textDocument/didClose": session.did_close,
     "workspace/didChangeWatchedFiles": session.did_change_watched,
     "textDocument/diagnostic": session.diagnostic,
-    "tsserver/response": session.relayed,
 }
 while True:
     received = receive()

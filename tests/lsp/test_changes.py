@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from fsagent_tools.lsp import tsserver
 from fsagent_tools.lsp.server import Server
 from fsagent_tools.lsp.table import Language, Spec
 from fsagent_tools.lsp.watch import CHANGED, CREATED, Watch
@@ -127,22 +126,6 @@ def test_a_server_that_reads_in_its_own_time_is_handed_files_and_nothing_a_link_
     (tmp_path / "link.rs").symlink_to(tmp_path / "new.rs")
     server._hand_over({str(tmp_path / "link.rs"): CREATED}, "rust")
     assert (server._warm, len(sent)) == (False, 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "whole"),
-    [("a.ts", CHANGED, False), ("a.ts", CREATED, True), ("b.ts", CHANGED, True)],
-    ids=["its text", "a new file", "a link"],
-)
-def test_typescript_loads_projects_again_only_where_another_file_may_be_found(
-    name, kind, whole, tmp_path
-):
-    root = tmp_path.resolve()
-    (root / "a.ts").write_text("")
-    (root / "b.ts").symlink_to("a.ts")
-    (command,) = tsserver.reads({str(root / name): kind})
-    first, *_ = command["arguments"]
-    assert first == ("reloadProjects" if whole else "reload")
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fsagent_tools.lsp.table import SPECS
 from tests.conftest import PATIENCE
 
-from .conftest import TIMEOUT, only_server, write
+from .conftest import TIMEOUT, write
 
 CARGO = "[package]\nname = 'p'\nversion = '0.1.0'\nedition = '2021'\n"
 
@@ -38,7 +37,6 @@ def test_a_rust_crate_whose_dependencies_are_not_there_is_not_told_as_checked(as
     assert head.startswith(
         "Not checked: src/lib.rs by rust-analyzer, at most its syntax: Failed to"
     )
-    assert head.endswith("; run `cargo check`.")
     assert "No problems" not in told
 
 
@@ -64,7 +62,7 @@ def test_a_go_module_that_cannot_be_read_is_told_at_once_and_no_more_when_it_can
     told = ask("a.go")
     assert time.monotonic() - began < TIMEOUT / 2
     reason = "go.mod:1: unknown directive: nope"
-    assert told == (f"Not checked: a.go by gopls, at most its syntax: {reason}; run `go vet`.")
+    assert told == (f"Not checked: a.go by gopls, at most its syntax: {reason}.")
     write(tmp_path, {"go.mod": "module e.com/p\n\ngo 1.19\n"})
     told = ask("a.go")
     assert told.startswith("a.go:2:13: error: ")
@@ -111,7 +109,7 @@ def test_all_who_ask_beside_each_other_get_the_server_with_the_new_flags(asked, 
 
 def test_ty_sees_a_package_that_is_made_meanwhile(asked, tmp_path):
     ask = asked(["ty", "ruff"], {"a.py": "from q import n\n\nprint(n)\n"})
-    assert "1 import not found" in ask("a.py")
+    assert "Cannot resolve imported module" in ask("a.py")
     write(tmp_path, {"q/__init__.py": "n = 1\n"})
     assert ask("a.py") == "No problems in a.py (ty, ruff)."
 
@@ -204,48 +202,13 @@ def test_a_change_of_what_servers_read_besides_counts(
         assert (f"No problems in {path}" in ask(path)) == clean
 
 
-FOREIGN = [
-    ("ruff", "a.py", "import os\nclass {{ name }}:\n    pass\n", "it is a template"),
-    ("ty", "a.py", "x = {{ name }}\n", "it is a template"),
-    ("ty", "a.py", "%matplotlib inline\nprint(gone)\n", "it holds commands of IPython"),
-    ("vscode-html", "a.html", "<script>let a = {{ b }};</script>\n", "it is a template"),
-    (
-        "vscode-css",
-        "a.scss",
-        "{% if a %}\na { color: {{ b }}; }\n{% endif %}\n",
-        "it is a template",
-    ),
-    ("yaml", "a.yaml", "{{- if .Values.x }}\na: 1\n{{- end }}\n", "it is a template"),
-]
-
-
-@pytest.mark.parametrize(("server", "name", "text", "why"), FOREIGN)
-def test_what_is_no_program_of_its_language_has_no_problems(server, name, text, why, asked):
-    only = only_server(server, name)
-    answer = asked(SPECS[server].command[:1], {name: text}, servers=only)(name)
-    assert answer.startswith(f"Not checked: {name} by {server}, at most its syntax: {why}")
-    assert " left out)." in answer
-    assert len(answer.splitlines()) == 1
-
-
-def test_what_is_right_of_its_language_in_a_template_has_its_problems(asked):
-    ask = asked(("yaml-language-server",), {"a.yaml": 'a: 1\na: 2\nb: "{{ x }}"\n'})
-    assert "a.yaml:2:1: error: Map keys must be unique" in ask("a.yaml")
-
-
-def test_a_script_is_not_checked_without_shellcheck_but_for_its_syntax(
-    asked, tmp_path_factory, monkeypatch
-):
+def test_a_script_is_not_checked_without_shellcheck(asked, tmp_path_factory, monkeypatch):
     programs = tmp_path_factory.mktemp("programs")
     if node := shutil.which("node"):
         (programs / "node").symlink_to(node)
     monkeypatch.setenv("PATH", str(programs))
-    files = {"a.sh": "cd $1\n", "b.sh": "if true; then\necho hi\n"}
-    ask = asked(["bash-language-server"], files)
+    ask = asked(["bash-language-server"], {"a.sh": "cd $1\n"})
     assert ask("a.sh").startswith(WITHOUT.format("a.sh"))
-    first, *others = ask("b.sh").splitlines()
-    assert first == WITHOUT.format("b.sh")
-    assert others[0].startswith("b.sh:3:1: error: syntax error: unexpected end of file")
 
 
 WITHOUT = "Not checked: {} by bash, at most its syntax: shellcheck is not installed."

@@ -85,19 +85,6 @@ def test_what_is_told_from_before_a_change_is_told_as_old(fake):
     assert pool.check(file, "two", PATIENCE).those("old") == []
 
 
-def test_a_command_checks_a_text_of_which_a_server_told_nothing_yet(pool, tmp_path):
-    spec = Spec("jl", (sys.executable, str(FAKE), "pushes"), "make jl")
-    language = Language("javalette", {".jl": "jl"}, (), ((spec,),), checker="go vet")
-    servers, file = pool({"javalette": language}), tmp_path.resolve() / "a.jl"
-
-    def states(text, seconds):
-        ran = servers.check_or_run(file, text, seconds, lambda *asked: ("a.jl", 0, ""))
-        return [(told.server, told.state) for told in ran.told]
-
-    assert states("one", PATIENCE) == [("jl", "checked")]
-    assert states("(silence)", 1) == [("jl", "old"), ("go vet", "checked")]
-
-
 @pytest.mark.parametrize("behaviour", ["nonsense", "huge"])
 def test_a_server_that_speaks_nonsense_fails_at_once(fake, behaviour):
     pool, file = fake(behaviour)
@@ -339,18 +326,6 @@ def test_a_server_that_is_still_at_work_gives_no_clean_bill(final):
         assert (messages(checked), checked.those("unfinished")) == (["one"], ["jl"])
     told = beside.asked_beside(lambda text, seconds: checked, threading.Lock())
     assert told("one") is None
-
-
-def test_a_server_that_reads_the_project_first_is_asked_after_it(pool, tmp_path):
-    command = (sys.executable, str(FAKE), "pushes-once-read")
-    spec = Spec("jl", command, "make jl", loads="work")
-    servers = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
-    assert messages(servers.check(tmp_path.resolve() / "a.jl", "one", PATIENCE)) == ["one"]
-
-
-def test_a_server_that_waits_for_typescript_is_told_that_nothing_comes(fake):
-    pool, file = fake("relays")
-    assert messages(patiently(pool, file, "one")) == ["one None"]
 
 
 @pytest.mark.parametrize("news", ["work", "refresh"])

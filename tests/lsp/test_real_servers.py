@@ -1,7 +1,6 @@
 """The real servers: right diagnostics, none after the fix, after an outside change too."""
 
 import os
-import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -144,26 +143,6 @@ CASES = [
 ]
 CASES += [
     Case(
-        "dockerfile",
-        "docker",
-        NODE_BIN / "docker-langserver",
-        "Dockerfile",
-        "FROM a\nRUNN é𝄞\n",
-        "FROM a\nRUN é𝄞\n",
-        (2, 1),
-    ),
-    Case(
-        "svelte",
-        "svelte",
-        NODE_BIN / "svelteserver",
-        "a.svelte",
-        "<script lang=\"ts\">\n  const é: number = '𝄞';\n</script>\n",
-        '<script lang="ts">\n  const é: number = 1;\n</script>\n',
-        (2, 9),
-    ),
-]
-CASES += [
-    Case(
         "tombi",
         "toml",
         BIN / "tombi",
@@ -172,43 +151,13 @@ CASES += [
         "a = 1\n",
         (3, 1),
     ),
-    Case(
-        "intelephense",
-        "php",
-        NODE_BIN / "intelephense",
-        "a.php",
-        "<?php\n$é = '𝄞'; nope($é);\n",
-        "<?php\necho 1;\n",
-        (2, 11),
-        other=(
-            "b.php",
-            "<?php\nfunction n() { return 1; }\n",
-            "<?php\nfunction m() { return 1; }\n",
-            "<?php\necho n();\n",
-        ),
-    ),
-    Case(
-        "jdtls",
-        "java",
-        Path(shutil.which("jdtls") or "/none"),
-        "A.java",
-        'class A { String é = "𝄞"; int n = é; }\n',
-        "class A {}\n",
-        (1, 35),
-        other=(
-            "B.java",
-            "class B { static int n() { return 1; } }\n",
-            "class B { static String n() { return null; } }\n",
-            "class A { int n = B.n(); }\n",
-        ),
-    ),
 ]
 QUICK = [case for case in CASES if case.name in ("clangd", "gopls", "ty", "pyrefly")]
 PUSHING = [case for case in CASES if case.name in ("clangd", "gopls", "yaml", "bash")]
 
 
-# Node.js or Java, and a cold type checker
-SLOW = {"basedpyright", "typescript-language-server", "svelte", "jdtls", "intelephense"}
+# Node.js, and a cold type checker
+SLOW = {"basedpyright", "typescript-language-server"}
 PARAMS = [
     pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case.name in SLOW))
     for case in CASES

@@ -1,4 +1,4 @@
-"""`references` and `rename` beside the answers of the servers themselves."""
+"""`rename` beside the answers of the servers themselves."""
 
 import json
 import shutil
@@ -99,8 +99,7 @@ def project(tmp_path, monkeypatch):
             (root / "compile_commands.json").write_text(json.dumps(units))
         servers = {case.language: case.setting} if case.setting else None
         made.append(Workspace(root, servers=servers, **options))
-        shown = {name: ["timeout"] for name in ("references", "rename")}
-        tools = toolset("refactor").showing(shown).bind(made[-1])
+        tools = toolset("refactor").showing({"rename": ["timeout"]}).bind(made[-1])
         return root, lambda tool, /, **args: tools[tool].call({"timeout": PATIENCE, **args})
 
     yield make
@@ -109,7 +108,7 @@ def project(tmp_path, monkeypatch):
 
 
 def raw(case, root, new):
-    """The uses as {path: [(line, unit)]}, and the text of each file after the rename."""
+    """The text of each file after the rename."""
     file = root / case.declared
     others = [root / name for name in case.uses if name != case.declared]
     server = RawServer(case.command, root, [file, *others], case.language)
@@ -131,19 +130,13 @@ def raw(case, root, new):
                 >= case.uses.keys()
             )
         )
-        found = server.ask("textDocument/references", {**asked, **wanted})
         edits = server.ask("textDocument/rename", {**asked, "newName": new})
     finally:
         server.close()
-    uses = {}
-    for one in found:
-        start = one["range"]["start"]
-        uses.setdefault(relative(one["uri"], root), set()).add(start["line"] + 1)
     parts = edits.get("documentChanges") or [
         {"textDocument": {"uri": uri}, "edits": some} for uri, some in edits["changes"].items()
     ]
-    texts = {relative(p["textDocument"]["uri"], root): changed(root, p) for p in parts}
-    return uses, texts
+    return {relative(p["textDocument"]["uri"], root): changed(root, p) for p in parts}
 
 
 def relative(uri, root):
@@ -163,27 +156,10 @@ def changed(root, part):
     return "\n".join(line.decode("utf-16-le") for line in lines)
 
 
-def by_file(outcome):
-    found = {}
-    for row in outcome.data["matches"]:
-        found.setdefault(row["file"], []).append(row["line"])
-    return found
-
-
-@cases
-def test_the_uses_are_those_that_the_server_tells(project, case):
-    root, call = project(case)
-    answer = call("references", file_path=case.declared, name="total", line=line_of(case))
-    assert answer.ok, answer.text
-    own, _ = raw(case, root, "add")
-    assert {path: {*lines} for path, lines in by_file(answer).items()} == own
-    assert by_file(answer) == case.uses
-
-
 @cases
 def test_a_rename_changes_what_the_server_tells_and_nothing_else(project, case):
     root, call = project(case)
-    _, own = raw(case, root, "add")
+    own = raw(case, root, "add")
     before = {path: (root / path).read_text() for path in case.files}
     answer = call(
         "rename", file_path=case.declared, name="total", line=line_of(case), new_name="add"
@@ -192,23 +168,6 @@ def test_a_rename_changes_what_the_server_tells_and_nothing_else(project, case):
     after = {path: (root / path).read_text() for path in before}
     assert after == {**before, **own}
     assert own.keys() == {*answer.data["files"]} == case.uses.keys()
-
-
-@cases
-def test_a_use_that_came_since_is_found(project, case):
-    root, call = project(case)
-    place = {"file_path": case.declared, "name": "total", "line": line_of(case)}
-    assert call("references", **place).ok
-    path = next(path for path in case.uses if path != case.declared and not path.endswith(".h"))
-    text = case.files[path]
-    last = text.splitlines(keepends=True)[case.uses[path][-1] - 1]
-    for declared in ("main", "var Y", "var é", "TestTotal"):  # once only
-        last = last.replace(declared, f"{declared}2")
-    (root / path).write_text(text + last)
-    answer = call("references", **place)
-    assert answer.ok, answer.text
-    lines = by_file(answer)[path]
-    assert lines == [*case.uses[path], text.count("\n") + 1], answer.text
 
 
 def line_of(case):
