@@ -91,6 +91,7 @@ def edit_texts(workspace: Workspace, p: EditTextsParams) -> Edited | Previewed:
         check = patience(LOOKING * len(p.edits), "Looking for the texts")
         lost = edit.record.lost
         evidence = Evidence(p.fuzzy_threshold, True, lazy.lint.judge(p.path), check, lost, p.path)
+        evidence = evidence._replace(doubted=edit.document.seen.doubted)
         text, notes = edit.utf8, list[str]()
         crlf = 0 < text.count(b"\n") == text.count(b"\r\n")
         for number, one in enumerate(p.edits, 1):

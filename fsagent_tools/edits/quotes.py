@@ -49,6 +49,7 @@ class Evidence(NamedTuple):
     indentation. check: is called all the while, and may raise. lost: lines that were there when
     the text was read, and are not any more. name: of the file, by which its language is told.
     whole_lines: the quote begins and ends with a line. among: which of several places is meant.
+    doubted: the changes that were refused before, and how much was quoted then.
     """
 
     threshold: float | None = THRESHOLD
@@ -59,6 +60,7 @@ class Evidence(NamedTuple):
     name: str = ""
     whole_lines: bool = False
     among: Choice | None = None
+    doubted: dict[object, int] | None = None
 
 
 SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None)
