@@ -195,7 +195,7 @@ def _context_forgotten(case: Case) -> bool:
 def _from_memory(case: Case) -> bool:
     """A line that the session changed before is sent as it was, between others that are named."""
     start, stop = case.hunk.start - 2, case.hunk.stop
-    if case.quoting or start < 0 or not named(case, start, stop, as_meant(case.hunk, start, stop)):
+    if start < 0 or not named(case, start, stop, as_meant(case.hunk, start, stop)):
         return False
     lines = case.hunk.lines
     new = renamed(lines[start + 1])
@@ -208,7 +208,7 @@ def _from_memory(case: Case) -> bool:
 def _twin(case: Case) -> bool:
     """The same lines at the end of the file are named."""
     old = case.hunk.old
-    if case.quoting or not "".join(old).strip():
+    if not "".join(old).strip():
         return False
     again = "\n".join(["", *old, ""])
     case.shown, case.disk, case.meant = (
@@ -242,6 +242,7 @@ def _shared_line(case: Case) -> bool:
     return bool(lines[hunk.stop - 1].strip())
 
 
+ONLY_MARKS = frozenset({"own edit undone from memory", "equal lines elsewhere"})
 SLIPS: dict[str, Callable[[Case], bool]] = {
     "whole file over its first line": _over_first_line,
     "whole file over its first definition": _over_first_definition,

@@ -29,7 +29,9 @@ def alike(kinds: Sequence[str]) -> dict[str, float]:
 
 WIDE, EVERY_SLIP = alike(ALIKE), alike((*ALIKE, *further.SLIPS))
 ONLY_QUOTES = frozenset({"indentation in old", "trailing blanks", "not unique", "elision in old"})
-ONLY_MARKS = frozenset({"off by one", "off by one, its own words", *fresh.MARKS})
+ONLY_MARKS = frozenset({
+    "off by one", "off by one, its own words", *fresh.MARKS, *further.ONLY_MARKS,
+})  # fmt: skip
 NEWLINES = frozenset({"final newline", "two newlines"})
 WRONG_QUOTES = ONLY_QUOTES | {  # slips after which the text quoted first is of no use
     "interior changed", "prefix echoed", "mistyped", "CRLF", "indentation in both",
