@@ -19,7 +19,8 @@ class Case:
     quoting: `old` is sent, too. pasted: the prefix of a read on every new line, on the first, or
     half of it on each. ends: the lines that are named, where these are not the hunk's. first: what
     the same session edits before. twice: the call is sent again. other: another file, whose marks
-    are named; other_read: what a read of it said.
+    are named; other_read: what a read of it said. sibling: an equal file, that is "read" or
+    "unread", is named. more: a second change of the same call.
     """
 
     kind: str
@@ -39,6 +40,8 @@ class Case:
     twice: bool = False
     other: str = ""
     other_read: str = ""
+    sibling: Literal["", "read", "unread"] = ""
+    more: "Case | None" = None
     dice: random.Random = field(default_factory=random.Random, repr=False)
 
     @property

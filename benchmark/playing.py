@@ -29,35 +29,43 @@ def play(
         return record | {"outcome": "absent"}
     name = sha256(f"{hunk.name} {kind}".encode()).hexdigest()[:12]  # nobody knows its lines
     path = root / f"{name}{Path(hunk.path).suffix}"
-    path.write_bytes(case.shown.encode())
+    target = path.with_name(f"equal-{path.name}") if case.sibling else path
+    for file in (path, target):
+        file.write_bytes(case.shown.encode())
     try:
         read = tools.read(path.name)
-        if not prepared(tools, dialect, case, path, read):
+        if not prepared(tools, dialect, case, (path, target), read):
             return record | {"outcome": "absent"}
-        call = dialect.call(case, path.name, read)
+        call = dialect.call(case, target.name, read)
         if call is None or (shape and shape(call) == call):
             return record | {"outcome": "absent"}
         call = shape(call) if shape else call
         if not case.first:
-            path.write_bytes(case.disk.encode())
+            target.write_bytes(case.disk.encode())
         ok, text = tools.edit(call)
         if case.twice and ok:
             case.disk = case.meant or ""
             ok, text = tools.edit(call)
-        after = path.read_bytes().decode("utf-8", "surrogateescape")
-        outcome = judged(case, ok, text, after)
-        record |= {"outcome": outcome}
-        if outcome == "refused" and not shape and kind not in NO_RETRY:
+        after = target.read_bytes().decode("utf-8", "surrogateescape")
+        record["outcome"] = judged(case, ok, text, after)
+        if record["outcome"] == "refused" and not shape and kind not in NO_RETRY:
             record["retry"] = retried(tools, dialect, case, path, (read, text))
     finally:
         path.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
     return record
 
 
 def prepared(
-    tools: OwnTools | PeerTools, dialect: Dialect, case: Case, path: Path, read: str
+    tools: OwnTools | PeerTools, dialect: Dialect, case: Case, files: tuple[Path, Path], read: str
 ) -> bool:
-    """What comes before the call, in the same session; False where it fails."""
+    """What comes before the call, in the same session; False where it fails.
+
+    files: the one that was read, and the one that is named in the call.
+    """
+    path, target = files
+    if case.sibling == "read":
+        tools.read(target.name)
     if case.other:
         other = path.with_name(f"other-{path.name}")
         other.write_text(case.other, encoding="utf-8")

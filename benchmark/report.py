@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from benchmark import fresh
+from benchmark import fresh, further
 from benchmark.hunks import Hunk
 from benchmark.machine import machine
 from benchmark.packs import Own, Peer
@@ -12,12 +12,13 @@ from benchmark.picture import bars
 from benchmark.results import Record
 from benchmark.scoring import Pairs, Score, pairs, score, strata
 from benchmark.shapes import SHAPES
-from benchmark.slips import KNOWN, MIX, UNTOLD, WIDE
+from benchmark.slips import ALIKE, EVERY_SLIP, KNOWN, MIX, UNTOLD, WIDE
 
 Packs = Sequence[Own | Peer]
 GROUPS = {
     "known": [kind for kind in KNOWN if kind not in {"clean", *UNTOLD}],
     "fresh": [*fresh.SLIPS],
+    "further": [*further.SLIPS],
     "range": UNTOLD,
 }
 HEADER = "| tool | silently wrong | wrong but warned | applied | refused | repaired by the error |"
@@ -47,8 +48,10 @@ def write(
         "Losses of ours, by the share of the mix that goes wrong without a word:",
         losses([one for one in scores if one.name in own]),
         table(scores, missing),
-        "The wide mix: 80 clean calls, 6 after a drift above, 14 of all slips alike:",
+        f"The same with {len(ALIKE)} kinds of slips alike in place of the mix's 14:",
         table(scored(WIDE), {}),
+        f"And with all {len(ALIKE) + len(further.SLIPS)} kinds:",
+        table(scored(EVERY_SLIP), {}),
         "Slips alone, all of a group alike, silently wrong / warned / applied of 100 calls:",
         groups({name: scored(dict.fromkeys(some, 1.0)) for name, some in GROUPS.items()}),
         "Each slip, silently wrong / applied of 100 calls (`-`: cannot happen, sent as meant):",

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from benchmark import fresh
+from benchmark import fresh, further
 from benchmark.environments import Missing
 from benchmark.hunks import Hunk, from_rows
 from benchmark.mine import OWN, own
@@ -96,7 +96,14 @@ def main(words: list[str]) -> None:
     results = Results(options.out / "robustness.jsonl", "pack", "hunk", "kind")
     missing: dict[str, str] = {}
     try:
-        for kinds in (MIX, BESIDE, fresh.SLIPS, fresh.RANGE, SHAPES):  # what decides comes first
+        for kinds in (
+            MIX,
+            BESIDE,
+            fresh.SLIPS,
+            further.SLIPS,
+            fresh.RANGE,
+            SHAPES,
+        ):  # decisive first
             for pack in packs:
                 try:
                     run(pack, hunks, results, kinds)

@@ -2,9 +2,9 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from benchmark import fresh
+from benchmark import fresh, further
 from benchmark.case import Case, Lines
 from benchmark.hunks import Hunk
 
@@ -17,18 +17,27 @@ MIX = {  # how often of 100 calls; what is not here is reported beside the mix
 }  # fmt: skip
 BESIDE = ("indentation in new", "flat paste", "off by one, its own words")
 KNOWN = (*MIX, *BESIDE)
-KINDS = (*KNOWN, *fresh.SLIPS, *fresh.RANGE)
+KINDS = (*KNOWN, *fresh.SLIPS, *fresh.RANGE, *further.SLIPS)
 UNTOLD = ("off by one, its own words", *fresh.RANGE)  # nothing in such a call says what was meant
-ALIKE = tuple(k for k in KINDS if k not in {"clean", "drift above", *UNTOLD})
-WIDE = {"clean": 80, "drift above": 6, **dict.fromkeys(ALIKE, 14 / len(ALIKE))}
+ALIKE = tuple(k for k in (*KNOWN, *fresh.SLIPS) if k not in {"clean", "drift above", *UNTOLD})
+
+
+def alike(kinds: Sequence[str]) -> dict[str, float]:
+    """A mix with as many slips as `MIX`, all of them equally often."""
+    return {"clean": 80, "drift above": 6, **dict.fromkeys(kinds, 14 / len(kinds))}
+
+
+WIDE, EVERY_SLIP = alike(ALIKE), alike((*ALIKE, *further.SLIPS))
 ONLY_QUOTES = frozenset({"indentation in old", "trailing blanks", "not unique", "elision in old"})
-ONLY_MARKS = frozenset({"off by one", "off by one, its own words", *fresh.MARKS})
+ONLY_MARKS = frozenset({
+    "off by one", "off by one, its own words", *fresh.MARKS, *further.ONLY_MARKS,
+})  # fmt: skip
 NEWLINES = frozenset({"final newline", "two newlines"})
 WRONG_QUOTES = ONLY_QUOTES | {  # slips after which the text quoted first is of no use
     "interior changed", "prefix echoed", "mistyped", "CRLF", "indentation in both",
     *fresh.WRONG_QUOTES,
 }  # fmt: skip
-NO_RETRY = frozenset({"target changed", "elision", *fresh.NO_RETRY})
+NO_RETRY = frozenset({"target changed", "elision", *fresh.NO_RETRY, *further.SLIPS})
 
 
 def make(hunk: Hunk, kind: str, *, quoting: bool) -> Case | None:
@@ -196,4 +205,4 @@ SLIPS: dict[str, Callable[[Case], bool]] = {
     "final newline": _newline,
     "elision": _elision,
 }
-EVERY = SLIPS | fresh.SLIPS | fresh.RANGE
+EVERY = SLIPS | fresh.SLIPS | fresh.RANGE | further.SLIPS

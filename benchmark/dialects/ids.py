@@ -19,6 +19,8 @@ class Ids(Marked):
     def __init__(self, style: str, *, words: bool) -> None:
         self.style, self.words, self.row = style, words, STYLES[style]
 
+    several = True
+
     def widen(self, hunk: Hunk) -> Hunk:
         return hunk.addressed()
 
@@ -42,6 +44,11 @@ class Ids(Marked):
         whole = "\n".join(sent.lines)  # an empty line at the end needs an ending to be seen
         whole += "\n" * (bool(sent.tail) or sent.lines[-1:] == [""])
         return {"file_path": path, "changes": [{**change, "new_content": whole}]}
+
+    def call(self, case: Case, path: str, read: str) -> Arguments | None:
+        call = super().call(case, path, read)
+        more = super().call(case.more, path, read) if call and case.more else None
+        return {**call, "changes": call["changes"] + more["changes"]} if call and more else call
 
     def again(self, case: Case, path: str, read: str, error: str) -> Arguments | None:
         """What an error asks to be quoted is quoted; of two lines that it names, the one meant."""

@@ -26,6 +26,7 @@ class Marked(ABC):
     """A line is found by the mark that a read, or an error, shows before it."""
 
     quoting = False
+    several = False  # changes in one call
     as_meant = ONLY_QUOTES
     row: re.Pattern[str]  # groups: mark, text
     named: list[Row]  # the rows as the first call named them
@@ -47,6 +48,8 @@ class Marked(ABC):
         return at if at < len(rows) and rows[at].mark else at - 1
 
     def call(self, case: Case, path: str, read: str) -> Arguments | None:
+        if case.more and not self.several:
+            return None
         rows = self.rows(read)
         start, stop = case.ends or (case.hunk.start, case.hunk.stop)
         if max(start, stop) > len(rows):

@@ -115,6 +115,7 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
             patience(LOOKING, "Looking for the text"),
             edit.record.lost,
             p.path,
+            doubted=edit.document.seen.doubted,
         ),
     )
     found = find_or_tell(seek, edit.utf8, p.old_string, _telling(edit, p))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from fsagent_tools.edits.leftovers import MARK, SIGN, elided, pasted
 from fsagent_tools.edits.likeness import similarity
+from fsagent_tools.edits.slips import doubled, foreign, reaches, repeats_itself
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import Lines
@@ -15,7 +16,8 @@ from fsagent_tools.lines.splice import Hunk, rewrite
 from fsagent_tools.problems import Parsing
 from fsagent_tools.text import in_quotes
 
-_BESIDE = 200  # lines on either side of a change that may come again in it
+_BESIDE = 2_000  # lines on either side of a change that may come again in it
+_ENDS = 3  # lines shown of those that a new text goes on to
 _SHOWN = 80  # characters of a line
 _FEW = 3  # doubts in one refusal
 _KEPT = 200  # refused changes that are remembered
@@ -70,38 +72,70 @@ class Context:
 class Doubt(NamedTuple):
     """What looks like a slip, and what to do about it.
 
-    around: the lines beside it tell more. readings: what else it may be.
+    shown: the lines that tell more, from 0, exclusive. readings: what else it may be.
     """
 
     sentence: str
     way: str = ""
-    around: bool = False
+    shown: tuple[int, int] | None = None
     readings: str = ""
 
 
-def doubt(context: Context, hunk: Hunk) -> Doubt | None:
-    """What is doubtful about new lines in their place, if anything.
+def around(hunk: Hunk) -> tuple[int, int]:
+    """Its lines and those beside them."""
+    return max(0, hunk.start - 1), hunk.stop + 1
 
-    What parses with the marks of a paste has them for a reason.
-    """
-    new, old, above, below = hunk.new, context.old(hunk), context.above(hunk), context.below(hunk)
-    again = _repeated(new, old, above, below)
-    if not again and (again := _repeated(*map(_bare, (new, old, above, below)))):
-        again = again if any(map(_tells, again[1])) and context.parses(hunk) is not True else None
-    if again:
+
+def doubt(context: Context, hunk: Hunk) -> Doubt | None:
+    """What is doubtful about new lines in their place, if anything."""
+    beside = context.above(hunk), context.below(hunk)
+    return _again(context, hunk, *beside) or _left(context, hunk, *beside)
+
+
+def _again(
+    context: Context, hunk: Hunk, above: Sequence[bytes], below: Sequence[bytes]
+) -> Doubt | None:
+    """Lines that would be there twice."""
+    new, old = hunk.new, context.old(hunk)
+    if again := _repeated(new, old, above, below):
         where, lines = again
         what, way = f"The new text repeats the line {where}, which stays.", "Leave it out."
         if more := len(lines) - 1:
-            line = in_quotes(_told(next(filter(bytes.strip, lines))))
-            what = f"The new text repeats the {more + 1} lines {where}, from {line}, which stay."
+            first = in_quotes(_told(next(filter(bytes.strip, lines))))
+            what = f"The new text repeats the {more + 1} lines {where}, from {first}, which stay."
             way = "Leave them out."
-        return Doubt(what, way, around=True)
+        return Doubt(what, way, around(hunk))
+    if old and (count := reaches(new, below)):
+        last = hunk.stop + count
+        stay = f"line {last} stays" if count == 1 else f"lines {hunk.stop + 1}-{last} stay"
+        line = in_quotes(_told(below[count - 1]))
+        what = f"The new text goes on to line {last}, {line}, but {stay}."
+        way = "End the range with that line, or leave out what stays."
+        return Doubt(what, way, (max(hunk.stop, last - _ENDS), last))
+    if repeats_itself(new) and not repeats_itself(old):
+        return Doubt("The second half of the new text is the same as the first.", "Send it once.")
+    if twice := doubled(new, old):
+        return Doubt(f"A line comes twice in a row: {in_quotes(_told(twice))}.", "Send it once.")
+    return None
+
+
+def _left(
+    context: Context, hunk: Hunk, above: Sequence[bytes], below: Sequence[bytes]
+) -> Doubt | None:
+    """What is no text of the file: placeholders, marks of a read or a paste, other spellings.
+
+    What parses with the marks of a paste has them for a reason.
+    """
+    new, old = hunk.new, context.old(hunk)
     text = b"\n".join(new)
     if SIGN.search(text) and (left_out := elided(new, old)):
         what = f"A placeholder stands for omitted text: {in_quotes(left_out)}."
         return Doubt(what, "Write every line in full.")
     if tag := next((line for line in new if _TAG.match(line) and line not in old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
+    if spelling := foreign(text, context.data):
+        what = f"The new text has {spelling}, which the file has nowhere."
+        return Doubt(what, "Send the plain characters.")
     marks = MARK.search(text) and pasted(new, old, [*above, *below])
     if marks and context.parses(hunk) is not True:
         return Doubt(f"The new text seems to have {marks} in it.", "Send the bare lines.")
@@ -122,7 +156,7 @@ def _one_off(context: Context, hunk: Hunk) -> Doubt | None:
             continue
         if _ends(new, instead) > _ends(new, old) + _BETTER:
             what = f"The line {where}, which stays, is more like it. One line off?"
-            return Doubt(what, around=True)
+            return Doubt(what, shown=around(hunk))
     return None
 
 
@@ -133,10 +167,6 @@ def _ends(new: Sequence[bytes], old: Sequence[bytes]) -> float:
 
 def _alike(one: bytes, other: bytes) -> float:
     return similarity(_told(one), _told(other))
-
-
-def _bare(lines: Sequence[bytes]) -> Sequence[bytes]:
-    return [line.strip() for line in lines]
 
 
 def _tells(line: bytes) -> bool:
@@ -159,6 +189,8 @@ def _repeated(
             lines = beside[-count:] if where == "above" else beside[:count]
             if new[part][0] != lines[0] or [*new[part]] != [*lines] or [*old[part]] == [*lines]:
                 continue
+            if count == len(new) == len(old):
+                continue  # neighbours that change places in two steps
             if sum(bool(line.strip()) for line in lines) >= min(count, 2):
                 return where, lines
     return None
@@ -208,12 +240,28 @@ def refuse_doubtful(document: Document, context: Context, placed: Sequence[Place
     for one, what in doubted[:_FEW]:  # what was not read cannot be confirmed
         _remember(document, one)
         told += [f"{what.sentence} {_way(document, one, what.way)}", *filter(None, [what.readings])]
-        if what.around:
-            below = min(one.hunk.stop + 1, document.lines.count)
-            told.append(document.region(max(0, one.hunk.start - 1), below))
+        if what.shown:
+            start, stop = what.shown
+            told.append(document.region(start, min(stop, document.lines.count)))
     if (more := len(doubted) - _FEW) > 0:
         told.append(f"(and {more} more)")
     raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(told))
+
+
+def confirmed(doubted: dict[object, int] | None, change: object, size: int) -> bool:
+    """Whether a change that was refused comes again with more quoted; else that is remembered.
+
+    change: without what was quoted for it.
+    """
+    if doubted is None:
+        return False
+    before = doubted.get(change)
+    if before is not None and size > before:
+        return True
+    if len(doubted) >= _KEPT:
+        doubted.clear()
+    doubted[change] = max(size, before or 0)
+    return False
 
 
 def _doubt_of(document: Document, context: Context, one: Placed) -> Doubt | None:

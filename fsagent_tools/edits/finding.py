@@ -1,9 +1,11 @@
 """A quote and its new text made hunks: where it is, what it becomes, and whether that holds."""
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from fsagent_tools.edits.doubt import Doubt, doubt
+from fsagent_tools.edits.doubt import Doubt, confirmed, doubt
 from fsagent_tools.edits.fit import AS_SENT, Fitted, Reading, fit, quoted_readings, settled
 from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
 from fsagent_tools.edits.quotes import (
@@ -17,10 +19,12 @@ from fsagent_tools.edits.quotes import (
     locate_quote,
     wanted_occurrences,
 )
-from fsagent_tools.errors import InvalidArguments, InvalidChange
+from fsagent_tools.errors import InvalidArguments, InvalidChange, NoMatch
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.text import quoted
+
+_FIRST_ENDS = re.compile(rb"\n+")
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def find(
     wanted, put = quoted(_encoded("old_string", old), text), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
     source = Haystack(text, evidence)
-    strategy, place = locate_quote(source, (wanted, put), occurrences, evidence)
+    strategy, place, wanted, put = _located(source, wanted, put, occurrences, evidence)
     put, text, verbatim = source.unified(put), source.joined, strategy in VERBATIM
     parts, count, which = [(place.begin, place.end)], 1, ""
     if verbatim and occurrences != "unique":
@@ -82,11 +86,37 @@ def find(
     changed = _changed(source, hunks, ends)
     grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
     asked = [*hunks, *sent] if count == 1 else changed if grows else []
-    doubted = _doubted(source, asked, asking=evidence.asks)
+    doubted = _doubted(source, asked, evidence, (source.lines.count, *changed), len(wanted))
     if fitted.doubt:
         raise _doubtful(fitted.doubt.readings, (place.start + 1, place.stop))
     how = ", ".join(filter(None, (fitted.how * (hunks is not sent), which, doubted)))
     return Found(strategy, tuple(changed), count, how, ends)
+
+
+def _located(
+    source: Haystack, wanted: bytes, put: bytes, occurrences: Occurrences, evidence: Evidence
+) -> tuple[str, Match, bytes, bytes]:
+    """Where a quote is, by which strategy, and both texts as they were found.
+
+    One that begins with line ends is looked for without them, too, if as many begin the new text:
+    the first of them ends the line above, which is no line of the quote.
+    """
+    try:
+        return *locate_quote(source, (wanted, put), occurrences, evidence), wanted, put
+    except NoMatch:
+        exact = evidence.threshold is None or evidence.whole_lines
+        wanted, put = source.unified(wanted), source.unified(put)
+        ends = _FIRST_ENDS.match(wanted)
+        if exact or not ends or not wanted.strip():
+            raise
+        if not put.startswith(ends[0]) and ends[0].count(b"\n") > 1:
+            raise  # blank lines that are to go
+        wanted, put = wanted[ends.end() :], put.removeprefix(ends[0])
+        with suppress(NoMatch):
+            strategy, place = locate_quote(source, (wanted, put), occurrences, evidence)
+            if not source.head(place.begin).strip():
+                return strategy, place, wanted, put
+        raise
 
 
 def _changed(source: Haystack, hunks: Sequence[Hunk], ends: bool | None) -> list[Hunk]:
@@ -139,14 +169,25 @@ def _fitted(source: Haystack, place: Match, old: bytes, put: bytes, *, exact: bo
 
     right = settled(readings, sure, lambda reading: source.parses(hunk(reading)))
     if right is None:
-        firsts = text_of([next(filter(bytes.strip, one.lines), b"") for one in readings[:2]])
-        hows = [one.how or AS_SENT for one in readings[:2]]
-        shown = "\n".join(map(":\n".join, zip(hows, firsts, strict=True)))
-        return Fitted(hunk(readings[-1]), doubt=Doubt("", readings=shown))
+        return _asked(hunk(readings[-1]), readings)
     if len(readings) > 1 or right.how or head or not exact:
         return Fitted(hunk(right), right.how)
     found = hunk(right)
-    return fit(source, found, found.start)
+    judged = source.parses(found)
+    fitted = fit(source, found, found.start) if judged is not None else Fitted(found)
+    if fitted.hunk == found:
+        return fitted
+    if judged is not False:
+        return Fitted(found)  # what is quoted exactly is put as it was sent
+    return _asked(found, [right, Reading(fitted.hunk.new, fitted.how)])
+
+
+def _asked(hunk: Hunk, readings: Sequence[Reading]) -> Fitted:
+    """What is doubtful about the first two readings: the first line of each."""
+    firsts = text_of([next(filter(bytes.strip, one.lines), b"") for one in readings[:2]])
+    hows = [one.how or AS_SENT for one in readings[:2]]
+    shown = "\n".join(map(":\n".join, zip(hows, firsts, strict=True)))
+    return Fitted(hunk, doubt=Doubt("", readings=shown))
 
 
 def _closed_as(source: Haystack, place: Match, old: bytes, put: bytes) -> bytes:
@@ -173,18 +214,23 @@ def _unlike_ends(what: str) -> InvalidChange:
     )
 
 
-def _doubted(source: Haystack, hunks: Sequence[Hunk], *, asking: bool) -> str:
-    """What is doubtful about the hunks; raised where that is to be asked about."""
+def _doubted(
+    source: Haystack, hunks: Sequence[Hunk], evidence: Evidence, change: object, size: int
+) -> str:
+    """What is doubtful about the hunks; raised where that is to be asked about.
+
+    change, size: what becomes of the text, whatever was quoted for it, and how much that was.
+    """
     for hunk in dict.fromkeys(hunks):
         found = doubt(source, hunk)
-        if found and not asking:
+        if found and (not evidence.asks or confirmed(evidence.doubted, change, size)):
             return found.sentence.rstrip(".")
         if found:
-            beside = [(max(1, hunk.start), hunk.stop + 1)] if found.around else []
+            shown = [(found.shown[0] + 1, found.shown[1])] if found.shown else []
             raise InvalidChange(
                 f"`new_string` looks like a slip. {found.sentence}",
                 hint=f"{found.way} If it is meant, quote the lines beside it, too, in both.",
-                details={"places": beside},
+                details={"places": shown},
             )
     return ""
 

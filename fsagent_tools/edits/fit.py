@@ -20,7 +20,7 @@ from fsagent_tools.edits.depth import (
     shift,
     units,
 )
-from fsagent_tools.edits.doubt import Context, Doubt
+from fsagent_tools.edits.doubt import Context, Doubt, around
 from fsagent_tools.lines.align import align
 from fsagent_tools.lines.document import NEARBY
 from fsagent_tools.lines.source import indentation, text_of
@@ -87,10 +87,10 @@ def fit(context: Context, hunk: Hunk, line: int) -> Fitted:
         return Fitted(replace(hunk, new=right[0]), f"re-indented {by(sent, depth)}{first}, {why}")
     if not right and (known if verdict is False else [*verdicts.values()] == [False]):
         return Fitted(hunk)
-    return Fitted(hunk, doubt=_doubted(new, next(filter(bytes.strip, there)), depth, sent))
+    return Fitted(hunk, doubt=_doubted(hunk, new, next(filter(bytes.strip, there)), depth, sent))
 
 
-def _doubted(new: bytes, there: bytes, depth: bytes, sent: bytes) -> Doubt:
+def _doubted(hunk: Hunk, new: bytes, there: bytes, depth: bytes, sent: bytes) -> Doubt:
     """What is doubtful about the depth of new lines, of which these are the first in each way."""
     count = len(depth.expandtabs(4)) - len(sent.expandtabs(4))
     change = "lose" if count > 0 else "gain"
@@ -98,7 +98,7 @@ def _doubted(new: bytes, there: bytes, depth: bytes, sent: bytes) -> Doubt:
     if not count:
         what = "Tabs and blanks of the first line's indentation are not those of its place."
     readings = "As sent:\n{}\nOr re-indented:\n{}".format(*text_of([new, there]))
-    return Doubt(what, around=True, readings=readings)
+    return Doubt(what, shown=around(hunk), readings=readings)
 
 
 def quoted_readings(

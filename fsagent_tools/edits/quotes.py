@@ -50,6 +50,7 @@ class Evidence(NamedTuple):
     the text was read, and are not any more. name: of the file, by which its language is told.
     whole_lines: the quote begins and ends with a line. among: which of several places is meant.
     asks: what is doubtful is refused, else it is told.
+    doubted: the changes that were refused before, and how much was quoted then.
     """
 
     threshold: float | None = THRESHOLD
@@ -61,6 +62,7 @@ class Evidence(NamedTuple):
     whole_lines: bool = False
     among: Choice | None = None
     asks: bool = True
+    doubted: dict[object, int] | None = None
 
 
 SIMILAR, EXACTLY = Evidence(), Evidence(threshold=None, asks=False)

@@ -5,7 +5,7 @@ import pytest
 from benchmark.hunks import Hunk
 from benchmark.packs import EVERY, OURS
 from benchmark.scoring import OUTCOMES, pairs, score, strata
-from benchmark.slips import KINDS, MIX, ONLY_MARKS, ONLY_QUOTES, UNTOLD, WIDE
+from benchmark.slips import EVERY_SLIP, KINDS, MIX, ONLY_MARKS, ONLY_QUOTES, UNTOLD, WIDE
 
 IDS = OURS[0].make()
 QUOTES = next(pack for pack in OURS if pack.name == "edit (compact)").make()
@@ -78,9 +78,11 @@ def test_repairs_are_weighted_as_refusals_come_in_the_mix():
     assert score("x", IDS, records, shared, weights).retry == pytest.approx((90 + 4) / 98)
 
 
-def test_the_wide_mix_has_every_slip_alike_but_wrong_ranges():
-    assert sum(WIDE.values()) == pytest.approx(100)
-    assert {*KINDS} - {*WIDE} == {*UNTOLD}
+def test_the_wide_mixes_have_48_slips_alike_and_all_68_but_wrong_ranges():
+    for mix, count in ((WIDE, 48), (EVERY_SLIP, 68)):
+        assert sum(mix.values()) == pytest.approx(100)
+        assert len(mix) == 2 + count
+    assert {*KINDS} - {*EVERY_SLIP} == {*UNTOLD}
 
 
 def test_the_pairs_are_the_hunks_alone_whoever_is_scored():

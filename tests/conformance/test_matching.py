@@ -21,7 +21,7 @@ CONTRADICTING = {  # rows that a document rule forbids
         "keeps the indentation sent; after an indentation-agnostic match the file's is used",
     ),
     **dict.fromkeys(("own-E14", "E0386"), "has other punctuation: none of the six strategies"),
-    **dict.fromkeys(("E0097", "E0266"), "has blank lines around it: none of the six strategies"),
+    "E0097": "has blank lines around it: none of the six strategies",
     "M0023": "breaks lines elsewhere: none of the six strategies",
     "M0017": "inserts at the start for an empty old_string; that is an error in a file with text",
 }

@@ -1,0 +1,68 @@
+"""Mistakes that a new text shows beside the file that it is for, whatever it is about."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise, takewhile
+
+_TELLING = re.compile(rb".*[A-Za-z\x80-\xff]")
+_COMMON = re.compile(rb"(?:begin|break|continue|else|end|finally|pass|return|try)\b\W*")
+_BLOCK = 3  # lines of the smallest one
+_ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
+_BARE = re.compile(rb"(?<!\\)\"")
+_CURLY = [  # a pair of them, the first, and the plain one
+    (re.compile(f"{first}[^\n]*?{last}".encode()), first.encode(), plain)
+    for first, last, plain in ('\u201c\u201d"', "\u2018\u2019'")
+]
+_BLANKS = [sign.encode() for sign in "\u00a0\u202f\u200b\u2060\ufeff"]
+
+
+def reaches(new: Sequence[bytes], below: Sequence[bytes]) -> int:
+    """How many lines below its place a new text has, too, and was to replace; 0 if none.
+
+    It has the first of them, and ends as the last one does: a whole block over its first part.
+    """
+    first = next((line.strip() for line in below if _tells(line)), None)
+    own = [line.strip() for line in new]
+    if len(own) < _BLOCK or first not in own:
+        return 0
+    last = max(n for n, line in enumerate(own) if _tells(line))
+    tail = own[last:]
+    ends = [n for n, line in enumerate(below[: len(own)]) if line.strip() == tail[0]]
+    if not ends:
+        return 0
+    pairs = zip(tail, map(bytes.strip, below[ends[-1] :]), strict=False)
+    return ends[-1] + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _tells(line: bytes) -> bool:
+    return bool(_TELLING.match(line)) and not _COMMON.fullmatch(line.strip())
+
+
+def foreign(new: bytes, data: bytes) -> str:
+    """What a new text spells in a way that the file does nowhere; "" if nothing.
+
+    A text with plain quotes beside the curly ones has them for a reason.
+    """
+    if b'\\"' in new and not _BARE.search(new) and b'\\"' not in data:
+        return 'quotes written out as `\\"`'
+    if _ENTITY.search(new) and not _ENTITY.search(data):
+        return "character entities such as `&lt;`"
+    for pair, first, plain in _CURLY:
+        if first in new and plain.encode() not in new and pair.search(new) and first not in data:
+            return "curly quotes"
+    if any(sign in new for sign in _BLANKS) and not any(sign in data for sign in _BLANKS):
+        return "no-break or zero-width blanks"
+    return ""
+
+
+def repeats_itself(new: Sequence[bytes]) -> bool:
+    """Whether the second half of it is the same as the first, each of several lines."""
+    half = len(new) // 2
+    return half > 1 and new[:half] == new[half:] and any(map(bytes.strip, new))
+
+
+def doubled(new: Sequence[bytes], old: Sequence[bytes]) -> bytes:
+    """A line that comes twice in a row, and did not in the old text; b"" if none."""
+    known = {one for one, other in pairwise(old) if one == other}
+    again = (one for one, other in pairwise(new) if one == other and one not in known)
+    return next(filter(bytes.strip, again), b"")

@@ -1,0 +1,127 @@
+"""New text that shows a mistake beside its file is refused; quoting more confirms it."""
+
+import pytest
+
+from fsagent_tools import Workspace, toolset
+
+TEXT = """class A:
+    def one(self):
+        total = 0
+        for item in self.items:
+            total += item
+        return total
+
+    def two(self):
+        return "2"
+"""
+WHOLE = TEXT.removesuffix("\n").replace("total += item", "total += item.price")
+HEAD = "class A:"
+ONE = '        return "2"'
+CALLS = {
+    "a whole file over its first line": (HEAD, WHOLE, "goes on to line 9"),
+    "a whole method over its head": (
+        "    def one(self):",
+        "    def one(self):\n        total = 0\n        for item in self.items:\n"
+        "            total += item.price\n        return total",
+        "goes on to line 6, 'return total', but lines 3-6 stay",
+    ),
+    "character entities": (ONE, "        return 2 &lt; 3", "character entities"),
+    "curly quotes": (ONE, "        return “3”", "curly quotes"),
+    "quotes written out": (ONE, '        return \\"3\\"', "written out"),
+    "no-break blanks": (ONE, "        return\N{NO-BREAK SPACE}3", "blanks"),
+    "zero-width blanks": (ONE, "        return 3\N{ZERO WIDTH SPACE}", "blanks"),
+    "a line twice in a row": (
+        ONE,
+        "        x = 3\n        x = 3\n        return x",
+        "twice in a row",
+    ),
+    "a text twice": (ONE, "        x = 3\n        return x\n" * 2, "second half"),
+}
+
+
+def sent(root, name, old, new, text=TEXT):
+    """What an edit that names or quotes a line says, and the file afterwards."""
+    path = root / "a.py"
+    path.write_text(text)
+    tools = toolset(name).bind(Workspace(root, line_ids="words"))
+    if name == "workspace":
+        rows = tools["read"].call({"file_path": "a.py"}).text.split("\n")
+        line_id = next(row for row in rows if row.endswith(f"\t{old}")).replace("\t", " ")
+        change = {"line_id": line_id, "new_content": new}
+        out = tools["edit_lines"].call({"file_path": "a.py", "changes": [change]})
+    else:
+        tools["Read"].call({"file_path": str(path)})
+        new = new if old.endswith("\n") else new.removesuffix("\n")
+        out = tools["Edit"].call({"file_path": str(path), "old_string": old, "new_string": new})
+    return out, path.read_text()
+
+
+@pytest.mark.parametrize(("old", "new", "told"), CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_a_text_that_does_not_fit_its_place_is_refused_and_told(root, name, old, new, told):
+    out, after = sent(root, name, old, new)
+    assert not out.ok
+    assert told in out.text
+    assert after == TEXT
+
+
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_a_spelling_that_the_file_has_may_be_sent(root, name):
+    text = TEXT + '\nB = "“a” &amp; \\" \N{NO-BREAK SPACE}"\n'
+    new = "        return '“3” &lt; \\\\\" \N{NO-BREAK SPACE}'"
+    out, after = sent(root, name, ONE, new, text)
+    assert out.ok, out.text
+    assert new in after
+
+
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_a_line_that_was_there_twice_may_be_so_again(root, name):
+    text = "a = [\n    0,\n    0,\n]\nb = 1\n"
+    out, after = sent(root, name, "b = 1", "b = 2", text)
+    assert out.ok, out.text
+    assert after.endswith("b = 2\n")
+
+
+def test_a_quote_with_more_around_it_confirms_what_was_refused(root):
+    path = root / "a.txt"
+    path.write_text("one\ntwo\n")
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    call = {"file_path": str(path), "old_string": "one", "new_string": "1 &lt; 2"}
+    assert not edit.call(call).ok
+    assert not edit.call(call).ok
+    more = {"old_string": "one\ntwo", "new_string": "1 &lt; 2\ntwo"}
+    out = edit.call({**call, **more})
+    assert out.ok, out.text
+    assert path.read_text() == "1 &lt; 2\ntwo\n"
+
+
+def test_neighbours_change_places_in_two_steps(root):
+    out, after = sent(root, "compact", "second", "third", "first\nsecond\nthird\nfourth\n")
+    assert out.ok, out.text
+    assert after == "first\nthird\nthird\nfourth\n"
+
+
+def test_a_quote_that_begins_with_a_line_end_is_found_at_another_depth(root):
+    text = "def f():\n    x = 1\n    if a:\n        b()\n"
+    old, new = "\nif a:\n    b()\n", "\nif a:\n    c()\n"
+    out, after = sent(root, "compact", old, new, text)
+    assert out.ok, out.text
+    assert after == text.replace("b()", "c()")
+
+
+def test_blank_lines_that_are_to_go_are_not_left_unsaid(root):
+    text = "def f():\n    x = 1\n\n    if a:\n        b()\n"
+    out, after = sent(root, "compact", "\n\nif a:\n    b()\n", "\nif a:\n    c()\n", text)
+    assert not out.ok
+    assert after == text
+
+
+@pytest.mark.parametrize("new", ["/* e */", "\t\t/* e */"])
+def test_an_exact_quote_is_replaced_by_what_was_sent(root, new):
+    path = root / "a.css"
+    path.write_text("body {\n\tx: 1;\n}\n\n\t#x {\n\t\ty: 1;\n\t}\n\n/* e */\n")
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    old = "\t#x {\n\t\ty: 1;\n\t}\n\n/* e */"
+    out = edit.call({"file_path": str(path), "old_string": old, "new_string": new})
+    assert out.ok, out.text
+    assert path.read_text() == f"body {{\n\tx: 1;\n}}\n\n{new}\n"
