@@ -117,6 +117,17 @@ def test_the_adapters_import_only_what_is_public():
                 assert {alias.name for alias in node.names} <= {*fsagent_tools.__all__}
 
 
+def test_the_nets_import_only_what_is_public():
+    """What is inside is rebuilt beneath them."""
+    for folder in ("outcomes", "faults"):
+        for path in sorted((ROOT / "tests" / folder).glob("*.py")):
+            for one in CORE.imports("", path.read_text()):
+                public = one.target == "fsagent_tools" or one.target.startswith(
+                    tuple(PUBLIC_MODULES)
+                )
+                assert public, f"{folder}/{path.name}:{one.line}: {one.target} is not public"
+
+
 def test_the_core_knows_no_agent_framework():
     wrong = []
     for module, path in CORE.files.items():
