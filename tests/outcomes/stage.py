@@ -141,7 +141,7 @@ class Stage:
             value = value.replace(folder, "$TMP")
         value = value.replace(self.folder.name, "$TMPNAME")
         for port in self.ports:
-            value = value.replace(str(port), "$PORT")
+            value = re.sub(rf"\b{port}\b", "$PORT", value)
         for pattern, instead in _BLANKED:
             value = pattern.sub(instead, value)
         return shortened(value)
