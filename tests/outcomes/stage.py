@@ -26,7 +26,7 @@ _BLANKED = [  # times, sizes and chance names in texts, and what stands for them
     (re.compile(r"\b1[6-9]\d{8}(\.\d+)?\b"), "$TIME"),
     (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "$TIME"),
     (re.compile(r"\d+ bytes so far"), "$N bytes so far"),
-    (re.compile(r"\bsleep \(\d+\)"), "sleep ($PID)"),
+    (re.compile(r"\b(sleep|nohup|setsid|bash) \(\d+\)"), "$PROCESS"),  # before or after its exec
     (re.compile(r"directory, [\d,]+ bytes"), "directory, $SIZE bytes"),
     (re.compile(r"(running|done|stopped|exit code \d+)(\)?,) \d+ s\b"), r"\1\2 $N s"),
 ]
