@@ -26,6 +26,7 @@ _BLANKED = [  # times, sizes and chance names in texts, and what stands for them
     (re.compile(r"\b1[6-9]\d{8}(\.\d+)?\b"), "$TIME"),
     (re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "$TIME"),
     (re.compile(r"\d+ bytes so far"), "$N bytes so far"),
+    (re.compile(r"\b(sleep|nohup|setsid|bash) \(\d+\)"), "$PROCESS"),  # before or after its exec
     (re.compile(r"directory, [\d,]+ bytes"), "directory, $SIZE bytes"),
     (re.compile(r"(running|done|stopped|exit code \d+)(\)?,) \d+ s\b"), r"\1\2 $N s"),
 ]
@@ -141,7 +142,7 @@ class Stage:
             value = value.replace(folder, "$TMP")
         value = value.replace(self.folder.name, "$TMPNAME")
         for port in self.ports:
-            value = value.replace(str(port), "$PORT")
+            value = re.sub(rf"\b{port}\b", "$PORT", value)
         for pattern, instead in _BLANKED:
             value = pattern.sub(instead, value)
         return shortened(value)
