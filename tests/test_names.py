@@ -202,7 +202,7 @@ def test_hidden_files_stay_hidden_when_a_type_is_asked_for(root):
     found = grep.call({"pattern": "needle", "type": "py"})
     assert ".hidden.py:" not in found.text
     assert "a.py:" in found.text
-    assert "Left out: .hidden.py, .sec." in found.text
+    assert "Left out (hidden): .hidden.py, .sec." in found.text
 
 
 def test_find_can_include_names_that_begin_with_a_dot(tools, root):

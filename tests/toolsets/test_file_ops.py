@@ -226,7 +226,7 @@ def test_the_documents_error_codes(tools, root, monkeypatch):
 
     monkeypatch.setattr("os.write", full)
     codes = {
-        "write": {"file_path": "a.txt", "content": "x"},
+        "write": {"file_path": "a.txt", "content": "x\n"},
         "edit_file": editing("text", "x"),
         "search_replace": replacing("text", "x"),
     }
