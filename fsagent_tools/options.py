@@ -50,10 +50,6 @@ class Options(TypedDict, total=False):
         families: For toolset="auto": glob of model names -> toolset; comes before our own table.
         strict: Schemas for a provider's strict mode, in which every parameter is required and
             optional ones accept null. By default False, but True for structured output with tools.
-        once: A change runs once, though its process dies and the run is resumed with the same state
-            directory: then the call answers what it did, or that its outcome is not known. It has
-            to be known again: by a run of LangGraph with a checkpointer, in LlamaIndex by
-            `identified(scope=...)` around the run, elsewhere by `identified(scope=..., call=...)`.
     """
 
     only: Iterable[str]
@@ -69,7 +65,6 @@ class Options(TypedDict, total=False):
     model: object
     families: Mapping[str, str]
     strict: bool
-    once: bool
 
 
 def select_tools(
@@ -142,7 +137,7 @@ def _selected(
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
-    said: dict[str, Any] = {n: options[n] for n in ("strict", "label", "once") if n in options}
+    said: dict[str, Any] = {n: options[n] for n in ("strict", "label") if n in options}
     by_name = "only" in options
     bound = map(_with_what_may_run, chosen.bind(own).values())
     tools = [tool for tool in bound if _may_run(tool, by_name=by_name)]

@@ -62,7 +62,7 @@ class Evicting:
         """As it is where the policy lets no file be written: nothing is lost."""
         text, run = message.text, run_of(request.state, request.runtime, message.tool_call_id)
         ids = ids_of(run, message.tool_call_id)
-        name = sha256(repr([ids["session"], ids["scope"], ids["call"]]).encode()).hexdigest()[:16]
+        name = sha256(repr([ids["session"], ids["run"], ids["call"]]).encode()).hexdigest()[:16]
         path = f"{PLACE}/{name}.txt"
         with self.tools[0].core.within(run) as here, identified(session="results"):
             if here.entry is not self.tools[0].core.entry:  # at a place that only tools reach

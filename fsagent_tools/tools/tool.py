@@ -63,7 +63,6 @@ class Tool:
     pool: Workspaces | None = None  # where runs have workspaces of their own
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
-    once: bool = False  # a change whose call is known is never carried out twice
     toolset: str = ""  # the name of the one that it is of
 
     def __repr__(self) -> str:
@@ -211,7 +210,6 @@ class Tool:
             spelling=entry.spelling,
             said={"command": self.command} if self.whole else {},
             shape=entry.result,
-            once=self.once,
             settle=self._settled,
         )
 

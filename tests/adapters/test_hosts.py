@@ -1,4 +1,4 @@
-"""A question is asked on one host, answered on another, and its call runs once on a third."""
+"""A question is asked on one host, answered on another, and its call runs on a third."""
 
 from contextlib import closing
 
@@ -100,9 +100,7 @@ def approval(state):
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["invoke", "ainvoke"])
 @pytest.mark.parametrize("hosts", WAYS, indirect=True)
-async def test_what_was_asked_on_one_host_is_answered_on_others_and_runs_once(
-    hosts, root, asynchronous
-):
+async def test_what_was_asked_on_one_host_is_answered_on_others(hosts, root, asynchronous):
     state = await hosts.send(GO, asynchronous=asynchronous)
     answers = 0
     while "__interrupt__" in state:
