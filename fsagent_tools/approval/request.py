@@ -16,7 +16,6 @@ from fsagent_tools.errors import (
     Conflict,
 )
 from fsagent_tools.records import dataclass
-from fsagent_tools.results import Outcome
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
 
@@ -71,26 +70,8 @@ class Request:
         return {**asdict(self), "effect": self.effect.value, **lists}
 
 
-# True approves; False denies, and so does a text, which is the reason; a mapping has the arguments
-Verdict = bool | str | Mapping[str, Any]  # with which a tool's call is approved in place of its own
+Verdict = bool | str  # True approves; False denies, and so does a text, which is the reason
 Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
-
-
-class OtherArguments(BaseException):
-    """Ends a run whose call was approved with other arguments."""
-
-    def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self.arguments = dict(arguments)
-        try:
-            self._told = f"The user changed the arguments to {json.dumps(self.arguments)}."
-        except (TypeError, ValueError) as error:
-            raise ConfigInvalid(f"approve gave arguments that JSON cannot hold: {error}.") from None
-
-    def told(self, outcome: Outcome) -> Outcome:
-        """What the call gave, for a model that asked for something else."""
-        if not outcome.ok:  # a refusal is known by how it begins
-            return outcome.with_note(self._told)
-        return replace(outcome, text=f"{self._told}\n{outcome.text}")
 
 
 class _Changed(BaseException):
@@ -169,8 +150,6 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
         verdict = approve(replace(request, fingerprint=digest(effect)))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or _awaited)(verdict)
-        if isinstance(verdict, Mapping):
-            raise OtherArguments(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(

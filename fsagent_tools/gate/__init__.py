@@ -22,7 +22,6 @@ from weakref import ReferenceType, ref
 
 from fsagent_tools.approval.request import (
     Approve,
-    OtherArguments,
     Request,
     run_approved,
 )
@@ -99,7 +98,6 @@ class Operation:
     an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
     None for what gives no outcome. mark: see `Event`. settle: what it makes of the work, which
     carries it out or raises.
-    again: the same with other arguments. approved: by a person who was asked about others.
     """
 
     action: str
@@ -116,8 +114,6 @@ class Operation:
     shape: Shape | None = None
     mark: bool = False
     settle: Callable[[_Work], Any] = _raised
-    again: "Callable[[Mapping[str, Any]], Operation] | None" = None
-    approved: bool = False
 
 
 def passed(where: Gated, asked: Operation) -> Any:
@@ -129,7 +125,7 @@ def passed(where: Gated, asked: Operation) -> Any:
         services.callers += 1
     try:
         with importing(), _recorded(where, asked) as event:
-            done = event.done = _answered(where, asked, event, call)
+            done = event.done = asked.settle(partial(_checked, where, asked, event, call))
             return done
     finally:
         with services.using:
@@ -141,22 +137,8 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
     """Who is asked about it, None for nobody."""
     if asked.effect not in where.approve_effects or not (asked.asks or where.approve_direct):
         return None
-    if asked.approved:
-        return lambda _: True
     own = current.get().approve
     return where.approve if own is None else own
-
-
-def _answered(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:
-    """What it settles as, with the arguments that a person gave it: it is the same operation."""
-    try:
-        return asked.settle(partial(_checked, where, asked, event, call))
-    except OtherArguments as edited:
-        if asked.again is None:
-            raise ConfigInvalid("Only a tool's call is approved with other arguments.") from None
-        other = asked.again(edited.arguments)
-        other.approved = True
-        return edited.told(other.settle(partial(_checked, where, other, event, call)))
 
 
 def _rest_others(where: Gated) -> None:

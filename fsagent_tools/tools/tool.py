@@ -187,13 +187,8 @@ class Tool:
             **hidden: Parameters that the host sets for this call, by the names of the toolset or of
                 the action.
         """
-        done: Outcome = passed(self.workspace, self._asked(arguments, hidden))
+        done: Outcome = passed(self.workspace, self._meant(arguments)._operation(arguments, hidden))
         return done
-
-    def _asked(self, sent: _Sent, hidden: _Hidden) -> Operation:
-        asked = self._meant(sent)._operation(sent, hidden)
-        asked.again = partial(self._asked, hidden=hidden)
-        return asked
 
     def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
         entry, action = self.entry, self.entry.action
