@@ -13,7 +13,6 @@ from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
 from fsagent_tools_langchain.dialects import Choosing
-from fsagent_tools_langchain.evicting import Evicting
 from fsagent_tools_langchain.native import (
     answered_in_kind,
     in_strict_mode,
@@ -45,8 +44,6 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         toolset: As in `get_tools`.
         approval: Ask as `FsAgentApproval` does.
-        evict_above: Characters. A longer result of another tool goes to a file of the workspace,
-            and the model gets its ends and its path. 0: none does.
     """
 
     def __new__(
@@ -54,11 +51,10 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         *given: Any,
         toolset: Any = None,
         approval: bool = False,
-        evict_above: int = 0,
         **options: Any,
     ) -> "FsAgentMiddleware":
         choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
-        kind = _kind(approval, choosing, evict_above > 0) if cls is FsAgentMiddleware else cls
+        kind = _kind(approval, choosing) if cls is FsAgentMiddleware else cls
         return super().__new__(kind)
 
     def __init__(  # noqa: PLR0913
@@ -68,12 +64,10 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         *,
         system_prompt: str | None = None,
         approval: bool = False,
-        evict_above: int = 0,
         name: str = "",
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
-        self.evict_above = evict_above
         self.tools = self._made(workspace, toolset, options)
         virtual = any(
             isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
@@ -148,10 +142,8 @@ class _Passing(FsAgentMiddleware):
 
 
 @cache
-def _kind(approval: bool, choosing: bool, evicting: bool) -> type[FsAgentMiddleware]:
+def _kind(approval: bool, choosing: bool) -> type[FsAgentMiddleware]:
     kind = _Approving if approval else _Passing
-    asked = (Evicting, evicting), (Choosing, choosing)
-    more = [one for one, is_asked in asked if is_asked]
-    if not more:
+    if not choosing:
         return kind if approval else FsAgentMiddleware
-    return type(kind.__name__, (*more, kind), {})
+    return type(kind.__name__, (Choosing, kind), {})
