@@ -1,18 +1,15 @@
 """A toolset as an agent middleware: the tools and a few words on how to use them."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from collections.abc import Awaitable, Callable
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import SystemMessage
-from langchain_core.tools import BaseTool
 
 from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
-from fsagent_tools_langchain.dialects import Choosing
 from fsagent_tools_langchain.native import (
     answered_in_kind,
     in_strict_mode,
@@ -34,7 +31,6 @@ VIRTUAL_PROMPT = PROMPT.replace("paths are relative to it", "/ is its root")
 class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools`, and adds `PROMPT` to the system message.
 
-    With toolset="auto" and no `model`, each request gets the tools that its model was trained on.
     Where `response_format` puts OpenAI's API into its strict mode, tools have strict schemas.
     All other arguments are those of `get_tools`; so is the first one. Further options:
     `system_prompt` replaces `PROMPT` (or `VIRTUAL_PROMPT` for virtual paths), "" adds nothing.
@@ -46,16 +42,8 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         approval: Ask as `FsAgentApproval` does.
     """
 
-    def __new__(
-        cls,
-        *given: Any,
-        toolset: Any = None,
-        approval: bool = False,
-        **options: Any,
-    ) -> "FsAgentMiddleware":
-        choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
-        kind = _kind(approval, choosing) if cls is FsAgentMiddleware else cls
-        return super().__new__(kind)
+    def __new__(cls, *_: Any, approval: bool = False, **__: Any) -> "FsAgentMiddleware":
+        return super().__new__(_Approving if approval and cls is FsAgentMiddleware else cls)
 
     def __init__(  # noqa: PLR0913
         self,
@@ -68,19 +56,12 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
-        self.tools = self._made(workspace, toolset, options)
-        virtual = any(
-            isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
-        )
+        self.tools = tools = get_tools(workspace, toolset, **options)
+        virtual = any(isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in tools)
         words = VIRTUAL_PROMPT if virtual else PROMPT
         self.system_prompt = words if system_prompt is None else system_prompt
         self._images = options.get("images")
         self._name = replaces or name or "FsAgentMiddleware"
-
-    def _made(
-        self, workspace: WorkspaceSource, toolset: Toolset | str | None, options: MessageOptions
-    ) -> Sequence[BaseTool]:
-        return get_tools(workspace, toolset, **options)
 
     @property
     def name(self) -> str:
@@ -129,21 +110,3 @@ class _Approving(FsAgentMiddleware, FsAgentApproval):
         tools = self.tools
         FsAgentApproval.__init__(self, tools)
         self.tools = tools
-
-
-class _Passing(FsAgentMiddleware):
-    """Tools run as they do without a middleware."""
-
-    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        return handler(request)
-
-    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        return await handler(request)
-
-
-@cache
-def _kind(approval: bool, choosing: bool) -> type[FsAgentMiddleware]:
-    kind = _Approving if approval else _Passing
-    if not choosing:
-        return kind if approval else FsAgentMiddleware
-    return type(kind.__name__, (Choosing, kind), {})

@@ -7,13 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import AgentMiddleware, ModelFallbackMiddleware
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from llama_index.core.agent.workflow import FunctionAgent
 from pydantic import TypeAdapter
 
-from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
@@ -192,117 +188,17 @@ def test_a_tool_of_another_name_is_a_function(shop):
     assert not tool.extras
 
 
-@pytest.mark.parametrize(("dialect", "script"), [("openai", SHELL), ("anthropic", EDITS)])
+@pytest.mark.parametrize(("toolset", "script"), [("openai", SHELL), ("anthropic", EDITS)])
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
 @pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-async def test_the_same_calls_run_to_the_end_as_functions(dialect, script, framework, shop):
+async def test_the_same_calls_run_to_the_end_as_functions(toolset, script, framework, shop):
     turns = [call(name, **given) for name, given in script]
     if framework == "langchain":
-        agent = create_agent(ScriptedChatModel([*turns, "Done."]), get_tools(shop, dialect))
+        agent = create_agent(ScriptedChatModel([*turns, "Done."]), get_tools(shop, toolset))
         state = await agent.ainvoke(GOAL, {"recursion_limit": 50})
         assert state["messages"][-1].text == "Done."
     else:
-        tools = llamaindex_tools(shop, dialect)
+        tools = llamaindex_tools(shop, toolset)
         agent = FunctionAgent(llm=ScriptedLLM([*turns, "Done."]), tools=tools)
         assert str(await agent.run("Round the cents.")).strip() == "Done."
     assert ROUNDED in (shop / "shop/prices.py").read_text()
-
-
-def overloaded(_):
-    raise ConnectionError("overloaded")
-
-
-def ran(shop, first, then, **options):
-    """A run in which a Claude falls back to a GPT: the answers of tools, and the two models."""
-    claude = ScriptedChatModel([*first, overloaded, overloaded, overloaded], model_name="claude-x")
-    gpt = ScriptedChatModel([*then, "Rounded."], model_name="gpt-5-x")
-    ours = FsAgentMiddleware(shop, "auto", **options)
-    saver = {"checkpointer": InMemorySaver()} if {"approval", "checkpoints"} & {*options} else {}
-    agent = create_agent(claude, middleware=[ModelFallbackMiddleware(gpt), ours], **saver)
-    thread = {"configurable": {"thread_id": "1"}, "recursion_limit": 50}
-    state = agent.invoke(GOAL, thread)
-    assert ("__interrupt__" in state) == bool(options.get("approval"))
-    while "__interrupt__" in state:
-        asked = [a for one in state["__interrupt__"] for a in one.value["action_requests"]]
-        decisions = [{"type": "approve"} for _ in asked]
-        state = agent.invoke(Command(resume={"decisions": decisions}), thread)
-    assert state["messages"][-1].text == "Rounded."
-    answers = [m for m in state["messages"] if m.type == "tool"]
-    assert [m.text for m in answers if m.status == "error"] == []
-    return answers, claude, gpt
-
-
-def bound(model):
-    return {tool["function"]["name"] for tool in model.bound}
-
-
-VIEW = call(EDITOR, command="view", path="shop/prices.py")
-READ_FIRST = {"families": {"gpt*": "compact"}}  # it wants a read before an edit
-PATCHES = call("apply_patch", input=PATCH)
-QUOTES = call("Edit", file_path="shop/prices.py", old_string=LINE, new_string=ROUNDED)
-
-
-@pytest.mark.parametrize("more", [{}, {"approval": True}, {"checkpoints": True},
-                                  {"approval": True, "checkpoints": True}], ids=str)  # fmt: skip
-@pytest.mark.parametrize(("then", "tools", "names"), [
-    (PATCHES, {}, {"apply_patch", "shell", "read", "grep"}),
-    (QUOTES, READ_FIRST, {"Read", "Write", "Edit", "Glob", "Grep"}),
-], ids=["openai", "compact"])  # fmt: skip
-def test_what_a_model_has_read_counts_for_its_fallback_of_another_family(
-    then, tools, names, more, shop
-):
-    _, claude, gpt = ran(shop, [VIEW], [then], **tools, **more)
-    assert bound(claude) == {EDITOR, "bash", "memory"}
-    assert bound(gpt) == names
-    assert ROUNDED in (shop / "shop/prices.py").read_text()
-
-
-def test_a_call_is_carried_out_by_the_tools_that_it_was_made_with(shop):
-    """`bash` of `anthropic` lasts and has no `working_dir`; that of `lines` has, and does not."""
-    calls = [call("bash", command="cd shop; pwd")], [call("bash", command="pwd", working_dir=".")]
-    answers, *_ = ran(shop, *calls, families={"gpt*": "lines"})
-    assert [m.text for m in answers] == [str(shop / "shop"), str(shop)]
-
-
-def test_a_tool_of_another_family_is_refused_with_the_names_of_its_own(shop):
-    model = ScriptedChatModel([PATCHES, VIEW, "Done."], model_name="claude-x")
-    agent = create_agent(model, middleware=[FsAgentMiddleware(shop, "auto")])
-    refused, viewed = (m for m in agent.invoke(GOAL)["messages"] if m.type == "tool")
-    assert refused.status == "error"
-    told = f"Error: There is no tool 'apply_patch'. There are: {EDITOR}, bash, memory."
-    assert refused.text == told
-    assert viewed.status == "success"
-    assert LINE in (shop / "shop/prices.py").read_text()
-
-
-async def test_a_model_that_changes_gets_its_tools_without_a_fallback_too(shop):
-    class Second(AgentMiddleware):
-        async def awrap_model_call(self, request, handler):
-            later = len(request.messages) > 1
-            return await handler(request.override(model=gpt) if later else request)
-
-    claude = ScriptedChatModel([VIEW], model_name="claude-x")
-    gpt = ScriptedChatModel([PATCHES, "Rounded."], model_name="gpt-5-x")
-    ours = FsAgentMiddleware(shop, "auto")
-    agent = create_agent(claude, middleware=[Second(), ours])
-    state = await agent.ainvoke(GOAL)
-    assert state["messages"][-1].text == "Rounded."
-    assert ROUNDED in (shop / "shop/prices.py").read_text()
-
-
-@pytest.mark.parametrize("model", ["claude-x", "gpt-5-x"])
-def test_what_a_middleware_before_takes_away_is_in_no_dialect(model, shop):
-    class WithoutShell(AgentMiddleware):
-        def wrap_model_call(self, request, handler):
-            tools = [tool for tool in request.tools if tool.name not in ("bash", "shell")]
-            return handler(request.override(tools=tools))
-
-    model = ScriptedChatModel(["Done."], model_name=model)
-    create_agent(model, middleware=[WithoutShell(), FsAgentMiddleware(shop, "auto")]).invoke(GOAL)
-    assert bound(model) in ({EDITOR, "memory"}, {"apply_patch", "read", "grep"})
-
-
-def test_a_model_without_a_name_is_refused_with_what_to_pass(shop):
-    agent = create_agent(ScriptedChatModel(["Done."]), middleware=[FsAgentMiddleware(shop, "auto")])
-    with pytest.raises(ConfigInvalid, match="needs the model"):
-        agent.invoke(GOAL)
