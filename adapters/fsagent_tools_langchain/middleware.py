@@ -10,14 +10,7 @@ from langchain_core.messages import SystemMessage
 from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
-from fsagent_tools_langchain.native import (
-    answered_in_kind,
-    in_strict_mode,
-    is_openai,
-    takes_custom_tools,
-    with_custom_tools,
-)
-from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
+from fsagent_tools_langchain.pictures import is_openai, shown_by_user, takes_text_only
 from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import FsAgentTool, get_tools
 
@@ -85,12 +78,8 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
             request = request.override(messages=shown_by_user(request.messages))
         wanted = request.response_format
         if wanted and not isinstance(wanted, ToolStrategy) and is_openai(request.model):
-            request = request.override(tools=in_strict_mode(request.tools))  # as LangChain binds
-        if takes_custom_tools(request.model):
-            request = request.override(
-                tools=with_custom_tools(request.tools),
-                messages=answered_in_kind(request.messages),
-            )
+            tools = [t.strict if isinstance(t, FsAgentTool) else t for t in request.tools]
+            request = request.override(tools=tools)  # as LangChain binds
         return self._prompted(request)
 
     def _prompted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:

@@ -20,7 +20,6 @@ from tests.edits.patches import enveloped
 GOAL = {"messages": [("user", "Round the cents.")]}
 LINE = "    return int(whole) * 100 + int(cents or 0)"
 ROUNDED = '    return int(whole) * 100 + int(cents.ljust(2, "0"))'
-WRONG = enveloped("*** Update File: shop/prices.py", "@@", "-    return 0", f"+{ROUNDED}")
 PATCH = enveloped(
     "*** Update File: shop/prices.py", "@@", f"-{LINE}", f"+{ROUNDED}",
     "*** Add File: NOTES.md", "+Cents are rounded.",
@@ -72,58 +71,6 @@ def serving(answers):
     finally:
         server.shutdown()
         server.server_close()
-
-
-def responses(*outputs):
-    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2,
-             "input_tokens_details": {"cached_tokens": 0},
-             "output_tokens_details": {"reasoning_tokens": 0}}  # fmt: skip
-    return [
-        {"id": f"resp_{n}", "object": "response", "created_at": 0, "model": "gpt-5",
-         "status": "completed", "output": [output], "parallel_tool_calls": True,
-         "tool_choice": "auto", "tools": [], "usage": usage}
-        for n, output in enumerate(outputs)
-    ]  # fmt: skip
-
-
-def said(text):
-    content = [{"type": "output_text", "text": text, "annotations": []}]
-    return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
-            "content": content}  # fmt: skip
-
-
-def test_gpt_patches_by_the_custom_tool_of_the_responses_api(shop):
-    langchain_openai = pytest.importorskip("langchain_openai")
-    custom = [
-        {"type": "custom_tool_call", "id": f"ctc_{n}", "call_id": f"call_{n}",
-         "name": "apply_patch", "input": patch}
-        for n, patch in enumerate((WRONG, PATCH))
-    ]  # fmt: skip
-    with serving(responses(*custom, said("Rounded."))) as (url, asked):
-        model = langchain_openai.ChatOpenAI(
-            model="gpt-5", base_url=url, api_key="none", use_responses_api=True
-        )
-        agent = create_agent(model, middleware=[FsAgentMiddleware(shop, "openai")])
-        state = agent.invoke(GOAL)
-    assert state["messages"][-1].text == "Rounded."
-    assert ROUNDED in (shop / "shop/prices.py").read_text()
-    assert (shop / "NOTES.md").read_text() == "Cents are rounded.\n"
-    (tool,) = [tool for tool in asked[0]["tools"] if tool["name"] == "apply_patch"]
-    assert tool["type"] == "custom"
-    assert tool["format"]["definition"].startswith("start: begin")
-    outputs = [one for one in asked[-1]["input"] if one.get("type") == "custom_tool_call_output"]
-    assert [one["call_id"] for one in outputs] == ["call_0", "call_1"]
-    assert "the quoted text is not in the file" in outputs[0]["output"]
-    assert "+Cents are rounded." in outputs[1]["output"]
-
-
-def test_openai_takes_the_definition_of_the_custom_tool():
-    openai = pytest.importorskip("openai")
-    from fsagent_tools import MemoryFiles, Workspace, toolset
-
-    tool = toolset("openai").bind(Workspace(files=MemoryFiles({})))["apply_patch"]
-    sent = {**tool.native("openai"), "description": tool.description}
-    TypeAdapter(openai.types.responses.CustomToolParam).validate_python(sent)
 
 
 @pytest.mark.parametrize("way", ["tools", "middleware"])
