@@ -105,8 +105,7 @@ def run_approved(
 
     A call that would change nothing is not asked about; one that would do something else by the
     time of the answer is asked about again. call: its name; a command asked for twice is approved
-    twice. Raises `ApprovalDenied`, `Conflict` when that goes on
-    and on, and what `run` raises.
+    twice. Raises `ApprovalDenied`, `Conflict` when that goes on and on, and what `run` raises.
     """
     if not request.effect.changes_files:
         _ask(approve, request, (call, (request.tool, _json(request.arguments))))

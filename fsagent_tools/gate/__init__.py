@@ -29,7 +29,6 @@ from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.records import dataclass
-from fsagent_tools.results import Shape
 from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
@@ -95,9 +94,8 @@ class Operation:
     action, shown: the names that a policy may know it by. sent: as the caller sent it. read: makes
     the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
     own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
-    an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
-    None for what gives no outcome. mark: see `Event`. settle: what it makes of the work, which
-    carries it out or raises.
+    an argument's name. said: to who is asked, beside the arguments. mark: see `Event`. settle: what
+    it makes of the work, which carries it out or raises.
     """
 
     action: str
@@ -111,7 +109,6 @@ class Operation:
     only_tells: Callable[[Any], bool] = lambda _: False
     spelling: Callable[[str], str] = str
     said: Mapping[str, str] = field(default_factory=dict)
-    shape: Shape | None = None
     mark: bool = False
     settle: Callable[[_Work], Any] = _raised
 

@@ -204,7 +204,6 @@ class Tool:
             only_tells=action.only_tells,
             spelling=entry.spelling,
             said={"command": self.command} if self.whole else {},
-            shape=entry.result,
             settle=self._settled,
         )
 
