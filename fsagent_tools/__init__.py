@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.hosting.workspaces import Workspaces
     from fsagent_tools.memory.files import MemoryFiles
-    from fsagent_tools.options import select_dialects, select_tools
+    from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
     from fsagent_tools.tools.loops import awaited
@@ -44,7 +44,7 @@ _HOMES = {
     "approval.commandlines": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
-    "options": ("select_dialects", "select_tools"),
+    "options": ("select_tools",),
     "policy": ("Policy",),
     "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "results": ("Outcome",),
@@ -77,7 +77,6 @@ __all__ = [
     "emitting",
     "execute",
     "identified",
-    "select_dialects",
     "select_tools",
     "simple_commands",
     "toolset",

@@ -105,9 +105,9 @@ class CallContext:
     watch: told of every change before it happens; what it raises prevents it. dry: nothing is
     going to happen, so ports prepare nothing on disk. wait: runs an awaitable on the event loop
     of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
-    place of the workspace's. begin: told when what was approved is about to happen. tool, step: the
-    name of the tool that runs, and what its changes are called together. inside: the session of the
-    operation that is being carried out; what is a part of it does not pass the gate again.
+    place of the workspace's. tool, step: the name of the tool that runs, and what its changes are
+    called together. inside: the session of the operation that is being carried out; what is a part
+    of it does not pass the gate again.
     transaction: the one under way. turn: that of the call among those of its message.
     """
 
@@ -118,7 +118,6 @@ class CallContext:
     wait: Callable[[Awaitable[Any]], Any] | None = None
     ids: Mapping[str, str] = field(default_factory=dict)
     approve: Callable[[Any], Any] | None = None
-    begin: Callable[[], None] | None = None
     tool: str = ""
     step: str = ""
     inside: object = None
@@ -222,12 +221,11 @@ def emitting(sink: Callable[[str], None] | None) -> AbstractContextManager[None]
     return changed(emit=sink)
 
 
-def identified(  # noqa: PLR0913
+def identified(
     *,
     session: str | None = None,
     run: str | None = None,
     call: str | None = None,
-    scope: str | None = None,
     user: str | None = None,
     tenant: str | None = None,
 ) -> AbstractContextManager[None]:
@@ -237,15 +235,10 @@ def identified(  # noqa: PLR0913
         session: By default one of the workspace's own.
         run: Of the agent.
         call: Of the one tool call; by default a fresh one.
-        scope: Where `call` is unique, and the same when the call is run again. An approved call
-            runs once in its scope, in whatever process; after that only its outcome is repeated,
-            and the same `call` with another tool or other arguments is refused.
-            None: it is not known which runs are of the same call.
         user: For whom it is, in records only.
         tenant: The same.
     """
-    given = {"session": session, "run": run, "call": call, "scope": scope}
-    given |= {"user": user, "tenant": tenant}
+    given = {"session": session, "run": run, "call": call, "user": user, "tenant": tenant}
     ids = {name: value for name, value in given.items() if value is not None}
     return changed(ids={**current.get().ids, **ids})
 

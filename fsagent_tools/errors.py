@@ -96,7 +96,7 @@ class ApprovalDenied(Denied):
 
 
 class OutcomeUnknown(ToolError):
-    """An approved call was begun before and never ended; it is not run again."""
+    """A remote call was begun, and how it ended is not known; it is not run again."""
 
     code = "OUTCOME_UNKNOWN"
 

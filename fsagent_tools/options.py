@@ -17,7 +17,6 @@ from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
-from fsagent_tools.toolsets.families import AUTO, FAMILIES, toolset_for
 from fsagent_tools.workspace import PathForm, Workspace
 
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
@@ -45,15 +44,8 @@ class Options(TypedDict, total=False):
         paths: "virtual": "/" is the root in arguments and answers, but commands see real paths.
         prefix: Put before the name of every tool, such as "docs_".
         label: What descriptions call the workspace, for agents that have several.
-        model: For toolset="auto", which is then the one that this model was trained on: its name,
-            or the framework's own object.
-        families: For toolset="auto": glob of model names -> toolset; comes before our own table.
         strict: Schemas for a provider's strict mode, in which every parameter is required and
             optional ones accept null. By default False, but True for structured output with tools.
-        once: A change runs once, though its process dies and the run is resumed with the same state
-            directory: then the call answers what it did, or that its outcome is not known. It has
-            to be known again: by a run of LangGraph with a checkpointer, in LlamaIndex by
-            `identified(scope=...)` around the run, elsewhere by `identified(scope=..., call=...)`.
     """
 
     only: Iterable[str]
@@ -66,10 +58,7 @@ class Options(TypedDict, total=False):
     paths: PathForm
     prefix: str
     label: str
-    model: object
-    families: Mapping[str, str]
     strict: bool
-    once: bool
 
 
 def select_tools(
@@ -86,8 +75,7 @@ def select_tools(
     Args:
         workspace: A `Workspace`, a path, a function that returns one of these for a run, or a
             `Workspaces`.
-        toolset: A toolset or its name, or "auto" (see `Options.model`); by default the configured
-            one, else "lines".
+        toolset: A toolset or its name; by default the configured one, else "lines".
         **options: Those of `Options`.
 
     Raises:
@@ -101,38 +89,11 @@ def select_tools(
     return beside_a_loop(partial(_selected, workspace, toolset, options))
 
 
-def select_dialects(
-    workspace: WorkspaceSource, **options: Unpack[Options]
-) -> dict[str, list[Tool]]:
-    """The tools of each toolset that "auto" chooses from, by its name; they share a session.
-
-    This is for a host whose model may change during a run: `toolset_for` names the toolset that a
-    model was trained on. Options that name tools have to fit each of them.
-
-    Args:
-        workspace: As in `select_tools`.
-        **options: Those of `Options`.
-    """
-    _check(options)
-    return beside_a_loop(partial(_of_families, workspace, options))
-
-
-def _of_families(workspace: WorkspaceSource, options: Options) -> dict[str, list[Tool]]:
-    own, pool, _ = _opened(workspace, options)
-    workspace, options = pool or own, {**options, "policy": None, "state": None}
-    names = dict.fromkeys(
-        [above.TOOLSET, *options.get("families", {}).values(), *FAMILIES.values()]
-    )
-    return {name: _selected(workspace, name, options) for name in names}
-
-
 def _selected(
     workspace: WorkspaceSource, toolset: Toolset | str | None, options: Options
 ) -> list[Tool]:
     own, pool, configured = _opened(workspace, options)
     toolset = configured if toolset is None else toolset
-    if toolset == AUTO:
-        toolset = toolset_for(options.get("model"), options.get("families"))
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)
     chosen = chosen.with_defaults(options.get("defaults", {})).showing(options.get("show", {}))
     if "only" in options:
@@ -142,7 +103,7 @@ def _selected(
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
     chosen = replace(chosen, paths=options.get("paths", chosen.paths))
-    said: dict[str, Any] = {n: options[n] for n in ("strict", "label", "once") if n in options}
+    said: dict[str, Any] = {n: options[n] for n in ("strict", "label") if n in options}
     by_name = "only" in options
     bound = map(_with_what_may_run, chosen.bind(own).values())
     tools = [tool for tool in bound if _may_run(tool, by_name=by_name)]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from fsagent_tools.errors import ToolError
@@ -168,17 +168,6 @@ class Outcome:
     def facts(self) -> dict[str, Any]:
         """`to_dict` and the code, with None in place of each long value."""
         return {**_facts(self.to_dict()), "code": self.code}
-
-    def stored(self) -> dict[str, Any]:
-        """JSON-able, for `restored`."""
-        blocks = [asdict(block) for block in self.blocks]
-        facts = {"text": self.text, "code": self.code, "data": dict(self.data)}
-        return {**facts, "blocks": blocks, "output": self.output}
-
-    @classmethod
-    def restored(cls, stored: Mapping[str, Any], shape: Shape) -> "Outcome":
-        blocks = tuple(Block(**block) for block in stored["blocks"])
-        return cls(**{**stored, "blocks": blocks}, shape=shape)
 
     @classmethod
     def of(cls, result: Result, shape: Shape, advice: Callable[[str], str] = str) -> "Outcome":

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools.approval.ledger import Ledger
+from fsagent_tools.approval.shown import Origins
 from fsagent_tools.direct.rewind import Rewind
 from fsagent_tools.direct.verbs import Direct
 from fsagent_tools.effects import ASKED, Effect
@@ -21,7 +21,6 @@ from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
-from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.runtime.state import shared_home
 from fsagent_tools.services import Services, lazy
@@ -73,8 +72,8 @@ class Workspace(Direct, Rewind):
         approve_direct: Ask before changes made by this object's own methods, too.
         log: Gets a record of every call and method; by default none.
         history: Keep what is changed, for `undo`; a read-only workspace has no history.
-        state: A directory for history, records of calls and line indexes: hosts that have it and
-            the root at the same paths share undo, checkpoints, IDs and which calls have run.
+        state: A directory for history and line indexes: hosts that have it and the root at the
+            same paths share undo, checkpoints and IDs.
 
     Raises:
         ConfigInvalid: If a value cannot be used.
@@ -120,14 +119,14 @@ class Workspace(Direct, Rewind):
         check_types(given, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
         check_types({"state": state}, state=str | PathLike | None)
-        self._home = home = shared_home(state, root, cache_dir)
+        home = shared_home(state, root, cache_dir)
         self.policy = (policy or Policy()).closed_to(home)
         self.files = _files(root, files, self.policy, durable=durable, virtual=paths == "virtual")
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
         self.approve, self.approve_direct, self.log = approve, approve_direct, log
-        self.approve_effects = frozenset(approve_effects)
+        self.approve_effects, self.origins = frozenset(approve_effects), Origins()
         for effect in self.approve_effects:
             check_types({"approve_effects": effect}, approve_effects=Effect)
         self.style = STYLES[line_ids or "tag"]
@@ -195,7 +194,6 @@ class Workspace(Direct, Rewind):
             return self
         if known := self._views.get(asked):
             return known
-        _ = self.ledger  # one for both
         view = object.__new__(type(self))  # `copy` would make it anew, as a pickle does
         vars(view).update({**vars(self), "_views": {}})
         if limit is not None:
@@ -274,11 +272,6 @@ class Workspace(Direct, Rewind):
         for file in done.files:
             self.session.forget(done.source.inside(file).relative, gone=True)
         return done
-
-    @once
-    def ledger(self) -> Ledger:
-        """The calls that were approved and begun; none is run twice."""
-        return Ledger(self.files.local_root, self._home)
 
     def close(self) -> None:
         """End commands and language servers, free handles and texts; it can be used again."""

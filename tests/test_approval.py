@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from fsagent_tools import Effect, EventLog, Tool, Workspace, emitting, toolset
+from fsagent_tools import Effect, EventLog, Tool, Workspace, toolset
 from fsagent_tools.approval.request import QUESTIONS
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid
@@ -206,61 +206,9 @@ def test_an_edit_by_line_id_is_approved_by_its_diff(root):
     assert (root / "a.txt").read_text() == "one\n2\nthree\n"
 
 
-@pytest.mark.parametrize("answer", [False, None, "", 1, "yes"])
+@pytest.mark.parametrize("answer", [False, None, "", 1, "yes", {"path": "d/deep/x.txt"}])
 def test_only_true_approves(answer, root):
     assert tools(root, Asked(answer))["rm"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
-
-
-def test_a_dict_approves_a_call_with_these_arguments(root):
-    bound = tools(root, asked := Asked({"path": "d/deep/x.txt"}))
-    outcome = bound["rm"].call({"path": "a.txt"})
-    assert outcome.ok
-    assert outcome.text.startswith('The user changed the arguments to {"path": "d/deep/x.txt"}.\n')
-    assert entries(root).keys() == {"a.txt", "d", "d/deep"}
-    assert len(asked) == 1
-    workspace = Workspace(root, approve=asked, approve_direct=True)
-    with pytest.raises(ConfigInvalid, match="Only a tool"):
-        workspace.write_text("a.txt", "new")
-    assert (root / "a.txt").read_text() == "one\ntwo\nthree\n"
-
-
-def test_a_call_with_other_arguments_has_one_record_of_what_was_done(root):
-    records = []
-    log = EventLog(records.append, content=True)
-    workspace = Workspace(root, approve=lambda _: {"path": "d/deep/x.txt"}, log=log)
-    assert toolset("filesystem").bind(workspace)["rm"].call({"path": "a.txt"}).ok
-    (record,) = records
-    assert (record["tool"], record["code"], record["changed"]) == ("rm", "OK", ["d/deep/x.txt"])
-    assert record["arguments"] == {"path": "d/deep/x.txt"}
-
-
-def test_approval_with_other_arguments_is_of_that_call_alone(root, tmp_path_factory):
-    other = tmp_path_factory.mktemp("other")
-    (other / "a.txt").write_text("mine\n")
-    rm = toolset("filesystem").bind(Workspace(other, approve=lambda _: False))["rm"]
-    codes = []
-    workspace = Workspace(root, approve=lambda _: {"command": "echo hi"})
-    bash = toolset("workspace").bind(workspace)["bash"]
-    with emitting(lambda _: codes.append(rm.call({"path": "a.txt"}).code)):
-        assert bash.call({"command": "exit 1"}).ok
-    assert {*codes} == {"APPROVAL_DENIED"}
-    assert (other / "a.txt").exists()
-
-
-def test_a_refusal_of_other_arguments_begins_as_any(root):
-    outcome = tools(root, lambda _: {"path": "none.txt"})["rm"].call({"path": "a.txt"})
-    assert outcome.text.startswith("Error: none.txt does not exist")
-    assert outcome.text.endswith('The user changed the arguments to {"path": "none.txt"}.')
-    assert "Error: " not in outcome.to_dict()["error"]
-
-
-@pytest.mark.parametrize("value", [b"d", {1}, object()])
-def test_other_arguments_that_json_cannot_hold_are_the_host_s_mistake(value, root):
-    bound = tools(root, lambda _: {"path": "a.txt", "reason": value})
-    before = entries(root)
-    with pytest.raises(ConfigInvalid, match="approve gave arguments that JSON cannot hold"):
-        bound["rm"].call({"path": "a.txt"})
-    assert entries(root) == before
 
 
 def test_nobody_is_asked_about_reads_refusals_and_what_changes_nothing(root):

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from fsagent_tools import Workspace, identified, select_tools
+from fsagent_tools import Workspace, select_tools
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.lines.index import VERSION
 from fsagent_tools.runtime.state import FORMATS
@@ -31,7 +31,7 @@ def contents(folder):
 
 
 def tools_of(root):
-    return {tool.name: tool for tool in select_tools(root, once=True)}
+    return {tool.name: tool for tool in select_tools(root)}
 
 
 def later(state, name):
@@ -41,24 +41,9 @@ def later(state, name):
     mark.write_text(f"{LATER[name]}\n")
 
 
-def called(root, tool, **sent):
-    with identified(session="s", scope="task", call="1"):
-        return tools_of(root)[tool].call(sent)
-
-
 def told(name):
     known = rf"is of format {LATER[name]}, and .* knows formats up to {FORMATS[name]}\."
     return known + r" Nothing was changed\. Upgrade fsagent-tools here"
-
-
-def test_no_call_runs_beside_a_later_ledger(root, state):
-    assert called(root, "bash", command="echo ran >> log").ok
-    later(state, "calls")
-    before = contents(state / "fsagent")
-    refused = called(root, "bash", command="echo ran >> log")
-    assert re.search(told("calls"), refused.text)
-    assert (root / "log").read_text() == "ran\n"
-    assert contents(state / "fsagent") == before
 
 
 def test_changes_go_on_beside_a_later_history_without_an_undo(root, state, caplog):
@@ -105,8 +90,8 @@ def test_a_later_line_index_goes_where_its_file_goes(root):
 
 @pytest.mark.parametrize("text", ["", "x", "0\n"])
 def test_a_mark_that_is_none_is_written_again(root, state, text):
-    assert called(root, "bash", command="true").ok
-    (mark,) = state.rglob("calls.format")
+    Workspace(root).write_text("a.txt", "x")
+    (mark,) = state.rglob("history.format")
     mark.write_text(text)
-    assert called(root, "bash", command="true").ok
-    assert mark.read_text() == f"{FORMATS['calls']}\n"
+    Workspace(root).write_text("a.txt", "y")
+    assert mark.read_text() == f"{FORMATS['history']}\n"

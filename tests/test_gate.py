@@ -255,7 +255,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         **dict.fromkeys(("approve_at_terminal", "ask_at_terminal"), "asks"),
         **dict.fromkeys(("approving", "emitting", "identified"), "context of a call"),
         "awaited": "a call of what has a row",
-        **dict.fromkeys(("select_tools", "select_dialects", "toolset", "TOOLSETS"), "makes tools"),
+        **dict.fromkeys(("select_tools", "toolset", "TOOLSETS"), "makes tools"),
         "toolset_for": "names a toolset",
         "execute": "has a test of its own",
         "simple_commands": "looks at text",

@@ -5,7 +5,6 @@ import threading
 import pytest
 
 from fsagent_tools import Workspace
-from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.history.history import History
 from fsagent_tools.services import Services
 
@@ -34,10 +33,6 @@ def asked_by_two(holder, name, monkeypatch):
     ("kind", "name"),
     [
         *((Services, name) for name in SERVICES),
-        (Workspace, "ledger"),
-        (Ledger, "_passing"),
-        (Ledger, "_folder"),
-        (Ledger, "_store"),
         (History, "commands"),
     ],
 )
@@ -45,8 +40,6 @@ def test_two_threads_that_ask_first_get_the_same(root, monkeypatch, kind, name):
     workspace = Workspace(root)
     holders = {
         Services: lambda: workspace.services,
-        Workspace: lambda: workspace,
-        Ledger: lambda: workspace.ledger,
         History: lambda: workspace.services.history,
     }
     one, other = asked_by_two(holders[kind](), name, monkeypatch)

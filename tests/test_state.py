@@ -8,10 +8,9 @@ import sys
 
 import pytest
 
-from fsagent_tools import MemoryFiles, Policy, Workspace, Workspaces, identified, select_tools
+from fsagent_tools import MemoryFiles, Policy, Workspace, Workspaces, select_tools
 from fsagent_tools.config import load
 from fsagent_tools.errors import ConfigInvalid
-from tests.conftest import eventually
 
 
 @pytest.fixture(autouse=True)
@@ -34,23 +33,21 @@ def root(tmp_path):
     return tmp_path / "root"
 
 
-def called(tools, name, /, call="1", **sent):
+def called(tools, name, /, **sent):
     (tool,) = (tool for tool in tools if tool.name == name)
-    with identified(session="s", scope="task", call=call):
-        return tool.call(sent)
+    return tool.call(sent)
 
 
 def test_everything_that_lasts_lies_there(root, state, own):
-    tools = select_tools(root, state=state, once=True)
+    tools = select_tools(root, state=state)
     ids = called(tools, "read", file_path="a.txt").text.splitlines()[0]
     changes = [{"line_id": ids, "new_content": "1"}]
-    assert called(tools, "edit_lines", call="2", file_path="a.txt", changes=changes).ok
+    assert called(tools, "edit_lines", file_path="a.txt", changes=changes).ok
     (folder,) = (path for path in state.iterdir() if path.is_dir())
     kinds = {path.name for path in folder.iterdir()}
-    records = {"calls", "calls.format", "calls.leases"}
-    assert kinds == {*records, "history", "history.format", "line_index"}
-    assert all([*folder.glob(f"{kind}/*")] for kind in ("calls", "history", "line_index"))
-    assert not [*own.rglob("calls/*"), *own.rglob("history/*"), *root.glob(".ai/cache/tools/*")]
+    assert kinds == {"history", "history.format", "line_index"}
+    assert all([*folder.glob(f"{kind}/*")] for kind in ("history", "line_index"))
+    assert not [*own.rglob("history/*"), *root.glob(".ai/cache/tools/*")]
 
 
 @pytest.mark.parametrize(
@@ -105,16 +102,6 @@ def test_files_elsewhere_and_a_second_place_of_indexes_are_refused(root, state, 
         select_tools(Workspaces(lambda _: root), state=state)
     with pytest.raises(ConfigInvalid, match="state is of type"):
         Workspace(root, state=5)
-
-
-def test_a_directory_that_went_away_is_not_made_anew_and_no_call_runs_without_it(root, state):
-    tools = select_tools(root, state=state, once=True)
-    state.rename(state.with_name("unmounted"))
-    refused = called(tools, "bash", command="echo ran >> log")
-    assert refused.code == "NOT_CONFIGURED"
-    assert "Records of calls cannot be written" in refused.text
-    assert not (root / "log").exists()
-    assert not state.exists()
 
 
 def test_each_user_of_a_function_has_a_part_of_the_directory(tmp_path, state, monkeypatch):
@@ -178,18 +165,17 @@ def test_tools_do_not_reach_it_though_a_policy_opens_what_is_around(root, state,
 
 HOST = """
 import json, os, sys
-from fsagent_tools import Workspace, identified, select_tools
+from fsagent_tools import Workspace, select_tools
 root, state, steps = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
 workspace = Workspace(root, state=state)
-tools = {tool.name: tool for tool in select_tools(workspace, once=True)}
+tools = {tool.name: tool for tool in select_tools(workspace)}
 told = []
-for call, name, sent in steps:
-    with identified(session="s", scope="task", call=call):
-        if name in tools:
-            outcome = tools[name].call(sent)
-            told.append([outcome.code, outcome.text])
-        else:
-            told.append(["OK", str(getattr(workspace, name)(**sent))])
+for name, sent in steps:
+    if name in tools:
+        outcome = tools[name].call(sent)
+        told.append([outcome.code, outcome.text])
+    else:
+        told.append(["OK", str(getattr(workspace, name)(**sent))])
 print(json.dumps(told))
 """
 
@@ -200,19 +186,17 @@ class Hosts:
     def __init__(self, root, state):
         self.root, self.state = root, state
 
-    def begin(self, host, *steps):
+    def run(self, host, *steps):
         words = [str(self.root), str(self.state), json.dumps(steps)]
         home = str(self.root.parent / f"own state of {host}")
-        return subprocess.Popen(
+        process = subprocess.run(
             [sys.executable, "-c", HOST, *words],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "XDG_STATE_HOME": home},
+            check=True,
         )
-
-    def run(self, host, *steps):
-        with self.begin(host, *steps) as process:
-            return json.loads(process.stdout.read())
+        return json.loads(process.stdout)
 
 
 @pytest.fixture
@@ -220,48 +204,21 @@ def hosts(root, state):
     return Hosts(root, state)
 
 
-def test_a_call_that_ended_on_one_host_is_only_told_on_others(hosts, root):
-    step = ["1", "bash", {"command": "echo ran | tee -a log"}]
-    assert [hosts.run(host, step) for host in "ABC"] == [[["OK", "ran"]]] * 3
-    assert (root / "log").read_text() == "ran\n"
-
-
-def test_a_call_whose_host_was_killed_is_of_unknown_outcome_on_others(hosts, root):
-    step = ["1", "bash", {"command": "echo ran >> log; touch begun; sleep 600"}]
-    with hosts.begin("A", step) as killed:
-        assert eventually((root / "begun").exists)
-        killed.kill()
-    ((code, text),) = hosts.run("B", step)
-    assert code == "OUTCOME_UNKNOWN", text
-    assert (root / "log").read_text() == "ran\n"
-
-
-def test_two_hosts_that_run_a_call_at_once_run_it_once(hosts, root):
-    step = ["1", "bash", {"command": "sleep 0.2; echo ran | tee -a log"}]
-    processes = [hosts.begin(host, step) for host in "ABCD"]
-    told = []
-    for process in processes:
-        with process:
-            told.append(json.loads(process.stdout.read()))
-    assert told == [[["OK", "ran"]]] * 4
-    assert (root / "log").read_text() == "ran\n"
-
-
 def test_what_one_host_did_another_one_takes_back(hosts, root):
-    hosts.run("A", ["1", "write", {"file_path": "a.txt", "content": "A\n"}])
-    hosts.run("A", ["2", "bash", {"command": "echo made > new.txt; rm a.txt"}])
-    hosts.run("B", ["3", "undo", {}])
+    hosts.run("A", ["write", {"file_path": "a.txt", "content": "A\n"}])
+    hosts.run("A", ["bash", {"command": "echo made > new.txt; rm a.txt"}])
+    hosts.run("B", ["undo", {}])
     assert not (root / "new.txt").exists()
     assert (root / "a.txt").read_text() == "A\n"
-    hosts.run("C", ["4", "undo", {}])
+    hosts.run("C", ["undo", {}])
     assert (root / "a.txt").read_text() == "one\ntwo\n"
-    hosts.run("A", ["5", "redo", {}])
+    hosts.run("A", ["redo", {}])
     assert (root / "a.txt").read_text() == "A\n"
 
 
 def test_lines_that_one_host_read_another_one_edits(hosts, root):
-    ((_, text),) = hosts.run("A", ["1", "read", {"file_path": "a.txt"}])
+    ((_, text),) = hosts.run("A", ["read", {"file_path": "a.txt"}])
     changes = [{"line_id": text.splitlines()[0], "new_content": "1"}]
-    ((code, _),) = hosts.run("B", ["2", "edit_lines", {"file_path": "a.txt", "changes": changes}])
+    ((code, _),) = hosts.run("B", ["edit_lines", {"file_path": "a.txt", "changes": changes}])
     assert code == "OK"
     assert (root / "a.txt").read_text() == "1\ntwo\n"

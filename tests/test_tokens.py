@@ -73,6 +73,6 @@ def test_without_a_table_the_cost_is_estimated_closely(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("convert", [as_langchain, as_llamaindex])
-def test_the_dialect_of_openai_fits_its_budget(convert, tmp_path):
+def test_the_toolset_openai_fits_its_budget(convert, tmp_path):
     cost = tokens.cost(convert(tmp_path, "openai"))
     assert sum(cost.values()) <= MOST_OF_OPENAI, cost

@@ -10,7 +10,6 @@ from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_deepagents.backend import FsAgentBackend
 from fsagent_tools_langchain import FsAgentMiddleware
 
-EVICT_ABOVE = 80_000  # characters, about deepagents' own 20,000 tokens
 ARTIFACTS = "/.ai/cache"  # ignored by git and by searches
 
 
@@ -19,21 +18,18 @@ def deep_agent_options(
     toolset: Toolset | str | None = None,
     *,
     subagents: Sequence[Any] = (),
-    evict_above: int = EVICT_ABOVE,
     **options: Any,
 ) -> dict[str, Any]:
     """For `create_deep_agent(model=model, **deep_agent_options("."))`: `backend`, `middleware` and
     `subagents`.
 
-    The agent and its subagents have the tools of `get_tools`; memory, skills, summaries and long
-    results are of the same files. What deepagents keeps is in `ARTIFACTS`. A function as workspace
+    The agent and its subagents have the tools of `get_tools`; memory, skills and summaries are
+    of the same files. What deepagents keeps is in `ARTIFACTS`. A function as workspace
     tells one for each run, by its context or config. subagents: as of `create_deep_agent`; those
     that are compiled, or elsewhere, stay as they are. The rest is as in `FsAgentMiddleware`. Raises
     `ConfigInvalid`.
     """
-    files: Any = FsAgentMiddleware(
-        workspace, toolset, replaces="FilesystemMiddleware", evict_above=evict_above, **options
-    )
+    files: Any = FsAgentMiddleware(workspace, toolset, replaces="FilesystemMiddleware", **options)
     core = files.tools[0].core
     own = core.pool or core.workspace  # one session for both
     backend = FsAgentBackend(own)

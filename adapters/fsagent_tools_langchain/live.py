@@ -39,7 +39,7 @@ def sink(runtime: "ToolRuntime[Any, Any] | None", tool: str) -> Callable[[str], 
 
 
 def ids_of(runtime: "ToolRuntime[Any, Any] | None", call: str | None) -> dict[str, str | None]:
-    """What a call is called: its session is the thread, its scope the task, even when resumed.
+    """What a call is called: its session is the thread.
 
     user, tenant: `user_id` and `tenant_id` of what is configurable, else of the metadata; the user
     that LangGraph's server knows goes before both.
@@ -55,7 +55,6 @@ def ids_of(runtime: "ToolRuntime[Any, Any] | None", call: str | None) -> dict[st
         "session": thread,
         "run": str(run) if run else _run_of(configured.get(_RUNTIME)),
         "call": call,
-        "scope": configured.get("checkpoint_ns") or None,
         **{name: str(value) for name, value in who.items() if value is not None},
     }
 
@@ -79,7 +78,8 @@ def in_turn(
     answered = {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
     begin = [str(each["id"]) for each in said.tool_calls if each["name"] in ours]
     message = calls_of((ids["session"] or ids["run"], said.id, *order), order, {*begin} - answered)
-    return message.turn(call, effect, GraphBubbleUp, _held, ids["scope"])
+    task = runtime.config.get("configurable", {}).get("checkpoint_ns") or None
+    return message.turn(call, effect, GraphBubbleUp, _held, task)
 
 
 def _held(pause: Exception, is_one_task: bool) -> Exception:

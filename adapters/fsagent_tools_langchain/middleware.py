@@ -1,27 +1,16 @@
 """A toolset as an agent middleware: the tools and a few words on how to use them."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import cache
+from collections.abc import Awaitable, Callable
 from typing import Any, Unpack
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import SystemMessage
-from langchain_core.tools import BaseTool
 
 from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import MessageOptions
-from fsagent_tools_langchain.dialects import Choosing
-from fsagent_tools_langchain.evicting import Evicting
-from fsagent_tools_langchain.native import (
-    answered_in_kind,
-    in_strict_mode,
-    is_openai,
-    takes_custom_tools,
-    with_custom_tools,
-)
-from fsagent_tools_langchain.pictures import shown_by_user, takes_text_only
+from fsagent_tools_langchain.pictures import is_openai, shown_by_user, takes_text_only
 from fsagent_tools_langchain.review import FsAgentApproval
 from fsagent_tools_langchain.tools import FsAgentTool, get_tools
 
@@ -35,7 +24,6 @@ VIRTUAL_PROMPT = PROMPT.replace("paths are relative to it", "/ is its root")
 class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     """Gives `create_agent` the tools of `get_tools`, and adds `PROMPT` to the system message.
 
-    With toolset="auto" and no `model`, each request gets the tools that its model was trained on.
     Where `response_format` puts OpenAI's API into its strict mode, tools have strict schemas.
     All other arguments are those of `get_tools`; so is the first one. Further options:
     `system_prompt` replaces `PROMPT` (or `VIRTUAL_PROMPT` for virtual paths), "" adds nothing.
@@ -45,21 +33,10 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     Args:
         toolset: As in `get_tools`.
         approval: Ask as `FsAgentApproval` does.
-        evict_above: Characters. A longer result of another tool goes to a file of the workspace,
-            and the model gets its ends and its path. 0: none does.
     """
 
-    def __new__(
-        cls,
-        *given: Any,
-        toolset: Any = None,
-        approval: bool = False,
-        evict_above: int = 0,
-        **options: Any,
-    ) -> "FsAgentMiddleware":
-        choosing = "auto" in (toolset, *given[1:]) and options.get("model") is None
-        kind = _kind(approval, choosing, evict_above > 0) if cls is FsAgentMiddleware else cls
-        return super().__new__(kind)
+    def __new__(cls, *_: Any, approval: bool = False, **__: Any) -> "FsAgentMiddleware":
+        return super().__new__(_Approving if approval and cls is FsAgentMiddleware else cls)
 
     def __init__(  # noqa: PLR0913
         self,
@@ -68,25 +45,16 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
         *,
         system_prompt: str | None = None,
         approval: bool = False,
-        evict_above: int = 0,
         name: str = "",
         replaces: str = "",
         **options: Unpack[MessageOptions],
     ) -> None:
-        self.evict_above = evict_above
-        self.tools = self._made(workspace, toolset, options)
-        virtual = any(
-            isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in self.tools
-        )
+        self.tools = tools = get_tools(workspace, toolset, **options)
+        virtual = any(isinstance(t, FsAgentTool) and t.core.workspace.files.virtual for t in tools)
         words = VIRTUAL_PROMPT if virtual else PROMPT
         self.system_prompt = words if system_prompt is None else system_prompt
         self._images = options.get("images")
         self._name = replaces or name or "FsAgentMiddleware"
-
-    def _made(
-        self, workspace: WorkspaceSource, toolset: Toolset | str | None, options: MessageOptions
-    ) -> Sequence[BaseTool]:
-        return get_tools(workspace, toolset, **options)
 
     @property
     def name(self) -> str:
@@ -110,12 +78,8 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
             request = request.override(messages=shown_by_user(request.messages))
         wanted = request.response_format
         if wanted and not isinstance(wanted, ToolStrategy) and is_openai(request.model):
-            request = request.override(tools=in_strict_mode(request.tools))  # as LangChain binds
-        if takes_custom_tools(request.model):
-            request = request.override(
-                tools=with_custom_tools(request.tools),
-                messages=answered_in_kind(request.messages),
-            )
+            tools = [t.strict if isinstance(t, FsAgentTool) else t for t in request.tools]
+            request = request.override(tools=tools)  # as LangChain binds
         return self._prompted(request)
 
     def _prompted(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -135,23 +99,3 @@ class _Approving(FsAgentMiddleware, FsAgentApproval):
         tools = self.tools
         FsAgentApproval.__init__(self, tools)
         self.tools = tools
-
-
-class _Passing(FsAgentMiddleware):
-    """Tools run as they do without a middleware."""
-
-    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        return handler(request)
-
-    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        return await handler(request)
-
-
-@cache
-def _kind(approval: bool, choosing: bool, evicting: bool) -> type[FsAgentMiddleware]:
-    kind = _Approving if approval else _Passing
-    asked = (Evicting, evicting), (Choosing, choosing)
-    more = [one for one, is_asked in asked if is_asked]
-    if not more:
-        return kind if approval else FsAgentMiddleware
-    return type(kind.__name__, (*more, kind), {})

@@ -5,9 +5,12 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
-from fsagent_tools_langchain.native import is_openai
-
 MOVED = ("image", "file")
+
+
+def is_openai(model: Any) -> bool:
+    """Whether the model's class is LangChain's for OpenAI, or made of it."""
+    return "BaseChatOpenAI" in {kind.__name__ for kind in type(model).__mro__}
 
 
 def takes_text_only(model: Any) -> bool:

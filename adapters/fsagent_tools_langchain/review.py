@@ -98,11 +98,8 @@ class FsAgentApproval(HumanInTheLoopMiddleware[Any, Any, Any]):
             yield
 
     def _preview(self, call: Any, state: Any, runtime: Any) -> Request | None:
-        tool = self._tool_of(call, state)
+        tool = self._own.get(call["name"])
         return preview(tool, call, state, runtime) if asks(tool) else None
-
-    def _tool_of(self, call: Any, _state: Any) -> Any:
-        return self._own.get(call["name"])
 
 
 def _again(request: Request, questions: Questions) -> Verdict:

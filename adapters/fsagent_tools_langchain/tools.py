@@ -15,8 +15,6 @@ from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_langchain.content import Form, MessageOptions
 from fsagent_tools_langchain.live import ToolRuntime, ids_of, in_turn, sink
 
-TEXT = "__arg1"  # as LangChain calls the text of a tool that takes nothing else
-
 
 def get_tools(
     workspace: WorkspaceSource,
@@ -92,9 +90,6 @@ class FsAgentTool(StructuredTool):
             arguments = tool_input if is_json else self.core.by_position([tool_input], {})
             return (Sent(arguments, tool_call_id),), {}
         arguments = dict(tool_input)
-        text = arguments.pop(TEXT, None)
-        if isinstance(text, str):
-            arguments |= self.core.by_position([text], {})
         injected = isinstance(arguments.get("runtime"), ToolRuntime)
         runtime = arguments.pop("runtime") if injected else None
         return (Sent(arguments, tool_call_id, runtime),), {}

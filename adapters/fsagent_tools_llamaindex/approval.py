@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.agent.workflow.workflow_events import ToolCall
@@ -15,24 +15,15 @@ from fsagent_tools import Effect, Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import calls_of
 
-
-@dataclass
-class Running:
-    """A call in a step of the workflow of `context`. sent: the arguments that it runs with."""
-
-    context: Context | None
-    sent: dict[str, Any]
-
-
-_running: ContextVar[Running | None] = ContextVar("fsagent_workflow", default=None)
+_running: ContextVar[Context | None] = ContextVar("fsagent_workflow", default=None)
 
 
 @contextmanager
-def inside(context: Context | None, sent: dict[str, Any]) -> Iterator[Running]:
+def inside(context: Context | None) -> Iterator[None]:
     """Inside the block, calls belong to the workflow of `context`, if it is one's."""
-    token = _running.set(running := Running(context, sent))
+    token = _running.set(context)
     try:
-        yield running
+        yield
     finally:
         _running.reset(token)
 
@@ -45,15 +36,11 @@ class ApprovalRequired(InputRequiredEvent):
 
 
 class ApprovalGiven(HumanResponseEvent):
-    """The answer, for `handler.ctx.send_event`.
-
-    arguments: with which the call is approved in place of its own; the model is told of them.
-    """
+    """The answer, for `handler.ctx.send_event`."""
 
     fingerprint: str
     approved: bool
     reason: str = ""
-    arguments: dict[str, object] | None = None
 
 
 async def ask(request: Request) -> Verdict:
@@ -61,21 +48,18 @@ async def ask(request: Request) -> Verdict:
 
     Raises `ConfigInvalid` outside an agent's workflow.
     """
-    running = _running.get()
-    if running is None or running.context is None:
+    context = _running.get()
+    if context is None:
         raise ConfigInvalid("Approval by events needs a workflow.", hint="Run an agent.")
     fingerprint = f"{request.fingerprint}{_work_item()}"
     told = replace(request, fingerprint=fingerprint).to_dict()
-    answer = await running.context.wait_for_event(
+    answer = await context.wait_for_event(
         ApprovalGiven,
         waiter_event=ApprovalRequired(fingerprint=fingerprint, request=told),
         waiter_id=f"{request.tool}:{fingerprint}",
         requirements={"fingerprint": fingerprint},
         timeout=None,
     )
-    if answer.approved and answer.arguments is not None:
-        running.sent = answer.arguments
-        return answer.arguments
     return True if answer.approved else answer.reason
 
 

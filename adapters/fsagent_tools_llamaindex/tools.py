@@ -12,7 +12,7 @@ from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 from fsagent_tools import Outcome, Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource
-from fsagent_tools_llamaindex.approval import Running, call_of, in_turn, inside
+from fsagent_tools_llamaindex.approval import call_of, in_turn, inside
 from fsagent_tools_llamaindex.content import Images, output_of
 
 
@@ -96,11 +96,13 @@ class FsAgentTool(FunctionTool):
 
     def call(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
-        return self._output(*_answer(self.core, self.core.by_position(given, arguments)))
+        sent = self.core.by_position(given, arguments)
+        return self._output(_answer(self.core, sent), sent)
 
     async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """`call` in a thread; cancelling the awaiting task stops the work."""
-        return self._output(*await _aanswer(self.core, self.core.by_position(given, arguments)))
+        sent = self.core.by_position(given, arguments)
+        return self._output(await _aanswer(self.core, sent), sent)
 
     def _output(self, outcome: Outcome, sent: dict[str, Any]) -> ToolOutput:
         return output_of(outcome, self.metadata.get_name(), sent, images=self.images)
@@ -113,10 +115,10 @@ def functions(tool: Tool) -> tuple[Callable[..., str], Callable[..., Awaitable[s
     """
 
     def run(*given: Any, **arguments: Any) -> str:
-        return _answer(tool, tool.by_position(given, arguments))[0].text
+        return _answer(tool, tool.by_position(given, arguments)).text
 
     async def arun(*given: Any, **arguments: Any) -> str:
-        return (await _aanswer(tool, tool.by_position(given, arguments)))[0].text
+        return (await _aanswer(tool, tool.by_position(given, arguments))).text
 
     told = [f"{n}: {f['description']}" for n, f in tool.schema["properties"].items()]
     for function in (run, arun):
@@ -138,28 +140,27 @@ def _metadata(tool: Tool) -> FsAgentMetadata:
     )
 
 
-def _answer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
-    """What the call gave, and with which arguments."""
-    with _running(tool, sent) as (here, running):
-        return here.call(sent), running.sent
+def _answer(tool: Tool, sent: dict[str, Any]) -> Outcome:
+    with _running(tool, sent) as here:
+        return here.call(sent)
 
 
-async def _aanswer(tool: Tool, sent: dict[str, Any]) -> tuple[Outcome, dict[str, Any]]:
+async def _aanswer(tool: Tool, sent: dict[str, Any]) -> Outcome:
     with (
-        _running(tool, sent) as (here, running),
+        _running(tool, sent) as here,
         emitting(_sink(tool, _step())),
         in_turn(tool.effect_of(sent), sent),
     ):
-        return await here.acall(sent), running.sent
+        return await here.acall(sent)
 
 
 @contextmanager
-def _running(tool: Tool, sent: dict[str, Any]) -> Iterator[tuple[Tool, Running]]:
+def _running(tool: Tool, sent: dict[str, Any]) -> Iterator[Tool]:
     """The tool in the step of a workflow that runs it, if one does."""
     context = _step()
     identity = identified(call=call_of(sent))
-    with tool.within(context) as here, inside(context, sent) as running, identity:
-        yield here, running
+    with tool.within(context) as here, inside(context), identity:
+        yield here
 
 
 def _step() -> "Context | None":

@@ -8,7 +8,6 @@ from fsagent_tools.answers.action import Effect, Field, Params, Workspace, actio
 from fsagent_tools.answers.edited import of_sent
 from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.finding import Found, find
-from fsagent_tools.edits.patch import GRAMMAR as GRAMMAR
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
 from fsagent_tools.edits.quotes import LOOKING, Choice, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names

@@ -2,25 +2,20 @@
 
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from fsagent_tools.approval.commandlines import SimpleCommand, simple_commands
-from fsagent_tools.approval.ledger import CallRecord, Ledger
-from fsagent_tools.approval.shown import describe, digest, fingerprint, keep_origin
+from fsagent_tools.approval.shown import Origins, describe, digest, fingerprint
 from fsagent_tools.call import PendingChange, changed, current, host_code
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import (
     ApprovalDenied,
     ConfigInvalid,
     Conflict,
-    InvalidArguments,
-    NotConfigured,
-    OutcomeUnknown,
 )
 from fsagent_tools.records import dataclass
-from fsagent_tools.results import Outcome, Shape
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
 
@@ -75,26 +70,8 @@ class Request:
         return {**asdict(self), "effect": self.effect.value, **lists}
 
 
-# True approves; False denies, and so does a text, which is the reason; a mapping has the arguments
-Verdict = bool | str | Mapping[str, Any]  # with which a tool's call is approved in place of its own
+Verdict = bool | str  # True approves; False denies, and so does a text, which is the reason
 Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
-
-
-class OtherArguments(BaseException):
-    """Ends a run whose call was approved with other arguments."""
-
-    def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self.arguments = dict(arguments)
-        try:
-            self._told = f"The user changed the arguments to {json.dumps(self.arguments)}."
-        except (TypeError, ValueError) as error:
-            raise ConfigInvalid(f"approve gave arguments that JSON cannot hold: {error}.") from None
-
-    def told(self, outcome: Outcome) -> Outcome:
-        """What the call gave, for a model that asked for something else."""
-        if not outcome.ok:  # a refusal is known by how it begins
-            return outcome.with_note(self._told)
-        return replace(outcome, text=f"{self._told}\n{outcome.text}")
 
 
 class _Changed(BaseException):
@@ -121,89 +98,35 @@ def run_approved(
     run: Callable[[], _T],
     request: Request,
     approve: Approve,
-    ledger: Ledger,
+    origins: Origins,
     call: str | None = None,
 ) -> _T:
     """Run dry, ask, then run for real, prevented from doing anything but what was approved.
 
     A call that would change nothing is not asked about; one that would do something else by the
     time of the answer is asked about again. call: its name; a command asked for twice is approved
-    twice. Raises `ApprovalDenied`, `Conflict` when that goes on
-    and on, and what `run` raises.
+    twice. Raises `ApprovalDenied`, `Conflict` when that goes on and on, and what `run` raises.
     """
     if not request.effect.changes_files:
         _ask(approve, request, (call, (request.tool, _json(request.arguments))))
-        _begin()
         return run()
     for _ in range(QUESTIONS):
         try:
             return _watched(run, _stop, dry=True)
         except _Previewed as previewed:
             change = previewed.change
-        expected = fingerprint(change, ledger)
+        expected = fingerprint(change, origins)
         shown = replace(request, paths=change.paths, diff=describe(change))
         _ask(approve, shown, (call, expected))
         with suppress(_Changed):
-            return _watched(run, _only(expected, ledger))
+            return _watched(run, _only(expected, origins))
     raise Conflict(
         f"{change.paths[0]} changed each time while approval was awaited. Nothing was done.",
         hint="Call again when it has stopped changing: approval is asked for anew.",
     )
 
 
-def asked_for(tool: str, sent: Mapping[str, Any] | str) -> str:
-    """What a call asks for, in few characters: the same in any order, and as JSON text.
-
-    Of arguments that no JSON text has, the tool alone.
-    """
-    text, unreadable = "", (ValueError, RecursionError, TypeError)
-    with suppress(*unreadable):
-        sent = json.loads(sent)  # type: ignore[arg-type] # a mapping is no text
-    with suppress(*unreadable):
-        text = _json(sent)
-    return digest((tool, text))
-
-
-def answered_once(
-    recorded: AbstractContextManager[CallRecord],
-    answer: Callable[[], Outcome],
-    tool: str,
-    shape: Shape,
-) -> Outcome:
-    """`answer()`; but if a run of this call has begun before, only what that one said."""
-    with ExitStack() as held:
-        try:
-            record = held.enter_context(recorded)
-        except (ConfigInvalid, NotConfigured) as refusal:
-            return Outcome.refused(refusal, shape)
-        if record.other:
-            return Outcome.refused(_other(current.get().ids["call"]), shape)
-        if record.answer:
-            return Outcome.restored(record.answer, shape)
-        if record.begun:
-            return Outcome.refused(_unknown(tool), shape)
-        with changed(begin=record.begin):
-            outcome = answer()
-        if record.begun:
-            record.end(outcome.stored())
-        return outcome
-
-
-def _other(call: str) -> InvalidArguments:
-    return InvalidArguments(
-        f"The call ID {call!r} was used before, by another call. Nothing was done.",
-        hint="Call again under an ID of its own.",
-    )
-
-
-def _unknown(tool: str) -> OutcomeUnknown:
-    return OutcomeUnknown(
-        f"This call of {tool} was begun before, and how it ended is not known.",
-        hint="It was not run again: check what it did before you go on.",
-    )
-
-
-def _only(expected: str, ledger: Ledger) -> Callable[[PendingChange], None]:
+def _only(expected: str, origins: Origins) -> Callable[[PendingChange], None]:
     """Lets the one change happen that was approved."""
     pending = [expected]
     outer = current.get().watch
@@ -211,13 +134,12 @@ def _only(expected: str, ledger: Ledger) -> Callable[[PendingChange], None]:
     def verify(change: PendingChange) -> None:
         if not pending:
             raise Conflict("The call would change more than was approved. The rest was not done.")
-        if pending != [fingerprint(change, ledger)]:
+        if pending != [fingerprint(change, origins)]:
             raise _Changed
         pending.clear()
         if outer:
             outer(change)
-        keep_origin(change, ledger)
-        _begin()
+        origins.keep(change)
 
     return verify
 
@@ -227,8 +149,6 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
         verdict = approve(replace(request, fingerprint=digest(effect)))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or _awaited)(verdict)
-        if isinstance(verdict, Mapping):
-            raise OtherArguments(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
         raise ApprovalDenied(
@@ -239,11 +159,6 @@ def _ask(approve: Approve, request: Request, effect: object) -> None:
     current.get().check()  # who asked may have given up meanwhile
     if turn := current.get().turn:
         turn.check()
-
-
-def _begin() -> None:
-    if begin := current.get().begin:
-        begin()
 
 
 def _watched(

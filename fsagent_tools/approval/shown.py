@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from hashlib import sha256
 
-from fsagent_tools.approval.ledger import Ledger
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.names import display
+from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.text import decode
 
 LISTED = 20  # entries of a tree that a request names
@@ -39,7 +39,24 @@ def describe(change: PendingChange) -> str:
     return "\n".join(lines)
 
 
-def fingerprint(change: PendingChange, ledger: Ledger) -> str:
+class Origins:
+    """What texts were before approved changes, in this process: by hash of what they are now."""
+
+    def __init__(self) -> None:
+        self._known = Recent(1000)
+
+    def of(self, path: str, content: bytes) -> str:
+        now = sha256(content).hexdigest()
+        return self._known.find((path, now)) or now
+
+    def keep(self, change: PendingChange) -> None:
+        """Note it before this approved change, for `fingerprint`."""
+        if change.before is not None and change.after is not None:
+            path, new = change.paths[0], sha256(change.after).hexdigest()
+            self._known.keep((path, new), self.of(path, change.before))
+
+
+def fingerprint(change: PendingChange, origins: Origins) -> str:
     """The same in every process, as long as the change and what it starts from are the same.
 
     A text counts as what it was before approved changes, so an edit is still the same one, of the
@@ -48,24 +65,12 @@ def fingerprint(change: PendingChange, ledger: Ledger) -> str:
     if change.before is None:
         after = change.after and sha256(change.after).hexdigest()
         return digest((change.verb, change.paths, after, change.state))
-    start = ledger.noted(_key(change.paths[0], change.before)) or sha256(change.before).hexdigest()
+    start = origins.of(change.paths[0], change.before)
     return digest((change.verb, change.paths, start, [*_lines(change)]))
-
-
-def keep_origin(change: PendingChange, ledger: Ledger) -> None:
-    """Note what a text was before this approved change, for `fingerprint`."""
-    if change.before is not None and change.after is not None:
-        key, path = _key(change.paths[0], change.before), change.paths[0]
-        start = ledger.noted(key) or sha256(change.before).hexdigest()
-        ledger.note(_key(path, change.after), start)
 
 
 def digest(facts: object) -> str:
     return sha256(repr(facts).encode(errors="surrogatepass")).hexdigest()
-
-
-def _key(path: str, content: bytes) -> str:
-    return f"origin:{path}:{sha256(content).hexdigest()}"
 
 
 def _lines(change: PendingChange) -> Iterator[tuple[list[bytes], tuple[bytes, ...]]]:

@@ -27,23 +27,6 @@ _HEADS: dict[str, Literal["add", "delete", "update"]] = {
 _WRAPPED = re.compile(r"```\w*|(?:apply_?patch\s*)?<<-?\s*(['\"]?)\w+\1")  # as in a shell, a page
 _NUMBERS = re.compile(r"-\d+(?:,\d+)? \+\d+(?:,\d+)? @@ ?")  # of a unified diff
 
-GRAMMAR = r"""start: begin file+ end
-begin: "*** Begin Patch" LF
-end: "*** End Patch" LF?
-file: add | delete | update
-add: "*** Add File: " path LF added+
-delete: "*** Delete File: " path LF
-update: "*** Update File: " path LF move? part*
-move: "*** Move to: " path LF
-part: anchor* line+ last?
-anchor: ("@@" | "@@ " /(.+)/) LF
-line: ("+" | "-" | " ") /(.*)/ LF
-last: "*** End of File" LF
-added: "+" /(.*)/ LF
-path: /(.+)/
-%import common.LF
-"""
-
 
 class PatchHunk(NamedTuple):
     """Lines as they are and as they become; anchors: lines above them, the outermost first.

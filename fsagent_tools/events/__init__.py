@@ -57,7 +57,7 @@ class EventLog:
         outer = current.get()
         ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **outer.ids}
         event = Event(tool, effect, call=str(ids["call"]), **facts)
-        known = outer.ids if "scope" in outer.ids else {**outer.ids, "call": event.call}
+        known = {**outer.ids, "call": event.call}
         token = current.set(replace(outer, watch=event.watch, ids=known))
         began, start = datetime.now(UTC), time.perf_counter()
         try:

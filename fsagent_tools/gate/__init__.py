@@ -4,7 +4,6 @@ In this order, each within the one before it:
 
 - imports: nothing is imported from where tools may have written;
 - log: a record, however it ends;
-- once: a call that was approved, or is to run once, and has begun before only tells what it said;
 - cancellation, policy of actions, arguments (defaults, pins, what the host sets);
 - announcement: changes have the operation's name, and are one step of the history;
 - approval: what would happen is shown, and only that may then happen.
@@ -23,21 +22,17 @@ from weakref import ReferenceType, ref
 
 from fsagent_tools.approval.request import (
     Approve,
-    OtherArguments,
     Request,
-    answered_once,
-    asked_for,
     run_approved,
 )
 from fsagent_tools.call import HostError, changed, current, new_step
-from fsagent_tools.effects import ASKED, Effect
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
 from fsagent_tools.records import dataclass
-from fsagent_tools.results import Shape
 from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval.ledger import Ledger
+    from fsagent_tools.approval.shown import Origins
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.guarded import GuardedFiles
     from fsagent_tools.policy import Policy
@@ -61,10 +56,7 @@ class Gated:
     approve: Approve | None
     approve_effects: frozenset[Effect]
     approve_direct: bool
-
-    @property
-    def ledger(self) -> "Ledger":
-        raise NotImplementedError
+    origins: "Origins"
 
     def transaction(self) -> "AbstractContextManager[None]":
         raise NotImplementedError
@@ -102,10 +94,8 @@ class Operation:
     action, shown: the names that a policy may know it by. sent: as the caller sent it. read: makes
     the arguments of it. run: carries it out. asks: whether `approve` is asked although the host's
     own methods ask nobody. only_tells: whether it has no effect, with these arguments. spelling: of
-    an argument's name. said: to who is asked, beside the arguments. shape: of its `Outcome`,
-    None for what gives no outcome. mark: see `Event`. once: recorded as an approved change is, so
-    that it does not run again. settle: what it makes of the work, which carries it out or raises.
-    again: the same with other arguments. approved: by a person who was asked about others.
+    an argument's name. said: to who is asked, beside the arguments. mark: see `Event`. settle: what
+    it makes of the work, which carries it out or raises.
     """
 
     action: str
@@ -119,12 +109,8 @@ class Operation:
     only_tells: Callable[[Any], bool] = lambda _: False
     spelling: Callable[[str], str] = str
     said: Mapping[str, str] = field(default_factory=dict)
-    shape: Shape | None = None
     mark: bool = False
-    once: bool = False
     settle: Callable[[_Work], Any] = _raised
-    again: "Callable[[Mapping[str, Any]], Operation] | None" = None
-    approved: bool = False
 
 
 def passed(where: Gated, asked: Operation) -> Any:
@@ -136,8 +122,7 @@ def passed(where: Gated, asked: Operation) -> Any:
         services.callers += 1
     try:
         with importing(), _recorded(where, asked) as event:
-            answer = partial(_answered, where, asked, event, call)
-            done = event.done = _once(where, asked, answer)
+            done = event.done = asked.settle(partial(_checked, where, asked, event, call))
             return done
     finally:
         with services.using:
@@ -149,22 +134,8 @@ def approver(where: Gated, asked: Operation) -> Approve | None:
     """Who is asked about it, None for nobody."""
     if asked.effect not in where.approve_effects or not (asked.asks or where.approve_direct):
         return None
-    if asked.approved:
-        return lambda _: True
     own = current.get().approve
     return where.approve if own is None else own
-
-
-def _answered(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:
-    """What it settles as, with the arguments that a person gave it: it is the same operation."""
-    try:
-        return asked.settle(partial(_checked, where, asked, event, call))
-    except OtherArguments as edited:
-        if asked.again is None:
-            raise ConfigInvalid("Only a tool's call is approved with other arguments.") from None
-        other = asked.again(edited.arguments)
-        other.approved = True
-        return edited.told(other.settle(partial(_checked, where, other, event, call)))
 
 
 def _rest_others(where: Gated) -> None:
@@ -193,18 +164,6 @@ def _recorded(where: Gated, asked: Operation) -> AbstractContextManager[Any]:
         mark=asked.mark,
         found=where.services.diffs_of_call,
     )
-
-
-def _once(where: Gated, asked: Operation, answer: Callable[[], Any]) -> Any:
-    call, shape = current.get(), asked.shape
-    known = call.ids.keys() >= {"call", "scope"} and not call.dry
-    if shape is None or not known:
-        return answer()
-    if not (asked.once and asked.effect in ASKED) and approver(where, asked) is None:
-        return answer()
-    key = repr([call.ids.get(name) for name in ("session", "scope", "call")])
-    record = where.ledger.record(key, asked_for(asked.shown, asked.sent))
-    return answered_once(record, answer, asked.shown, shape)
 
 
 def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:
@@ -241,13 +200,11 @@ def _approved(where: Gated, asked: Operation, event: Any, call: str | None) -> A
         own = {asked.spelling(n): v for n, v in params.as_json(given=True).items()}
         said, before = {**asked.said, **own}, tuple(where.session.outside)
         request = Request(asked.shown, asked.effect, asked.risk, said, outside=before)
-        return run_approved(run, request, approve, where.ledger, call)
+        return run_approved(run, request, approve, where.origins, call)
     if current.get().dry:
         raise Cancelled("This call is not asked about.")
     if turn := current.get().turn:
         turn.check()
-    if (begin := current.get().begin) and not asked.only_tells(params):
-        begin()
     return run()
 
 

@@ -22,11 +22,9 @@ ROLES = {"human": "user", "ai": "assistant", "tool": "tool", "system": "system"}
 class ScriptedChatModel(BaseChatModel):
     """Says `turns` in order, for `create_agent(model=...)`; streams, and records what it is given.
 
-    `bound` holds the schemas of the tools last bound, in OpenAI's form. `model_name` is for what
-    goes by it, such as toolset="auto".
+    `bound` holds the schemas of the tools last bound, in OpenAI's form.
     """
 
-    model_name: str = ""
     bound: list[dict[str, Any]] = Field(default_factory=list)
     _script: Script = PrivateAttr()
     _schema: str = PrivateAttr("")

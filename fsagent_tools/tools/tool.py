@@ -63,7 +63,6 @@ class Tool:
     pool: Workspaces | None = None  # where runs have workspaces of their own
     whole: Entry | None = None  # of which this tool carries out one command
     command: str = ""
-    once: bool = False  # a change whose call is known is never carried out twice
     toolset: str = ""  # the name of the one that it is of
 
     def __repr__(self) -> str:
@@ -188,13 +187,8 @@ class Tool:
             **hidden: Parameters that the host sets for this call, by the names of the toolset or of
                 the action.
         """
-        done: Outcome = passed(self.workspace, self._asked(arguments, hidden))
+        done: Outcome = passed(self.workspace, self._meant(arguments)._operation(arguments, hidden))
         return done
-
-    def _asked(self, sent: _Sent, hidden: _Hidden) -> Operation:
-        asked = self._meant(sent)._operation(sent, hidden)
-        asked.again = partial(self._asked, hidden=hidden)
-        return asked
 
     def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
         entry, action = self.entry, self.entry.action
@@ -210,8 +204,6 @@ class Tool:
             only_tells=action.only_tells,
             spelling=entry.spelling,
             said={"command": self.command} if self.whole else {},
-            shape=entry.result,
-            once=self.once,
             settle=self._settled,
         )
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from fsagent_tools.actions.apply_patch import GRAMMAR
 from fsagent_tools.tools.toolset import Entry, Shape, Toolset
 from fsagent_tools.toolsets.workspace import BASH
 
@@ -29,7 +28,6 @@ def _seconds(timeout_ms: int) -> int:
     return -(-timeout_ms // _SECOND)
 
 
-_FORMAT = {"type": "grammar", "syntax": "lark", "definition": GRAMMAR}
 _COMMAND = Annotated[
     list[str] | str,
     AfterValidator(_line),
@@ -46,7 +44,6 @@ OPENAI = Toolset(
         Entry(
             "apply_patch",
             rename={"input": "patch"},
-            native={"openai": {"type": "custom", "format": _FORMAT}},
             result=Shape.flat("output", "added", "deleted", "updated", "moved", "diff"),
         ),
         Entry(

@@ -69,7 +69,7 @@ def test_a_limit_of_the_workspace_wins_and_its_session_is_one(root):
     assert compact["Edit"].call(edit).code == "FILE_NOT_READ"
     assert files["read"].call({"path": "a.txt"}).ok
     assert compact["Edit"].call(edit).ok
-    assert files["read"].workspace.ledger is workspace.ledger
+    assert files["read"].workspace.origins is workspace.origins
     before = descriptors()
     workspace.close()
     assert str(root) in {leads_to for _, leads_to, *_ in before - descriptors()}

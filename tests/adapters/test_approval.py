@@ -159,32 +159,6 @@ async def test_llamaindex_asks_about_each_of_two_equal_calls_of_one_message(shop
     assert (shop / "log").read_text() == "ran\n"
 
 
-async def test_llamaindex_takes_other_arguments_as_an_answer(shop):
-    """Only what the person wrote happens, once, and the model is told of it."""
-    (shop / "spare.py").write_text("x = 1\n")
-    asked, (result,) = await answered(shop, approved=True, arguments={"path": "spare.py"})
-    assert asked == [f"delete {PRICES}"]
-    assert (shop / PRICES).exists()
-    assert not (shop / "spare.py").exists()
-    assert result.raw_input == {"path": "spare.py"}
-    changed = 'The user changed the arguments to {"path": "spare.py"}.'
-    assert result.content == f"{changed}\nDeleted spare.py"
-
-
-@pytest.mark.parametrize("arguments", [{"path": "../x"}, {"nothing": 1}, {}, {"path": "shop"}])
-async def test_llamaindex_tells_the_model_what_is_wrong_with_other_arguments(arguments, shop):
-    _, (result,) = await answered(shop, approved=True, arguments=arguments)
-    assert result.content.startswith("Error: ")
-    assert f"\nThe user changed the arguments to {json.dumps(arguments)}." in result.content
-    assert result.is_error
-    assert (shop / PRICES).exists()
-
-
-async def test_llamaindex_does_nothing_with_arguments_of_a_refusal(shop):
-    await answered(shop, approved=False, arguments={"path": PRICES})
-    assert (shop / PRICES).exists()
-
-
 def test_llamaindex_outside_a_workflow_refuses(shop):
     tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask), "filesystem")
     (rm,) = [tool for tool in tools if tool.metadata.name == "rm"]

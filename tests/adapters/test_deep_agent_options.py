@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import pytest
 from deepagents import create_deep_agent
 from langchain.agents import create_agent
-from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from fsagent_tools import MemoryFiles, Policy, Workspace
+from fsagent_tools import MemoryFiles, Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
@@ -16,7 +15,6 @@ from fsagent_tools_deepagents import FsAgentBackend, deep_agent_options
 from fsagent_tools_langchain import FsAgentMiddleware
 
 GO, THREAD = {"messages": [("user", "go")]}, {"configurable": {"thread_id": "1"}}
-LONG = "".join(f"line {n}\n" for n in range(50_000))
 REVIEWER = {"name": "reviewer", "description": "Reviews.", "system_prompt": "Review."}
 SKILL = "---\nname: prices\ndescription: How prices are made.\n---\n# Prices\n"
 
@@ -33,23 +31,13 @@ def root(tmp_path):
     return root
 
 
-@tool
-def fetch() -> str:
-    """Fetch a lot."""
-    return LONG
-
-
 def texts(state):
     return [message.text for message in state["messages"] if message.type == "tool"]
 
 
-def kept(root):
-    return [*root.glob(".ai/cache/results/*.txt")]
-
-
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 @pytest.mark.parametrize("toolset", [None, "deepagents"])
-async def test_memory_skills_subagents_and_long_results_are_of_one_disk(toolset, way, root):
+async def test_memory_skills_and_subagents_are_of_one_disk(toolset, way, root):
     (root / "AGENTS.md").write_text("Prices are in euros.\n")
     (root / "skills/prices").mkdir(parents=True)
     (root / "skills/prices/SKILL.md").write_text(SKILL)
@@ -63,10 +51,9 @@ async def test_memory_skills_subagents_and_long_results_are_of_one_disk(toolset,
         heard.append(messages[0].text)
         return call("task", description="Review.", subagent_type="reviewer")
 
-    model = ScriptedChatModel([asks, reviews, "Fine.", call("fetch"), "Done."])
+    model = ScriptedChatModel([asks, reviews, "Fine.", "Done."])
     agent = create_deep_agent(
         model=model,
-        tools=[fetch],
         memory=["/AGENTS.md"],
         skills=["/skills"],
         checkpointer=InMemorySaver(),
@@ -76,12 +63,8 @@ async def test_memory_skills_subagents_and_long_results_are_of_one_disk(toolset,
     assert "Prices are in euros." in heard[0]
     assert "How prices are made." in heard[0]
     assert heard[1].startswith("Review.")
-    assert texts(state)[0] == "Fine."
-    (file,) = kept(root)
-    assert file.read_text() == LONG
-    assert f"{'/' if toolset else ''}{file.relative_to(root)}:" in texts(state)[1]
-    assert len(texts(state)[1]) < 2500
-    assert sorted(path.name for path in root.iterdir()) == [".ai", "AGENTS.md", "a.txt", "skills"]
+    assert texts(state) == ["Fine."]
+    assert {path.name for path in root.iterdir()} - {".ai"} == {"AGENTS.md", "a.txt", "skills"}
 
 
 def test_a_subagent_of_the_hosts_has_our_tools_and_keeps_its_own_middleware(root):
@@ -142,35 +125,3 @@ def test_a_backend_of_a_function_works_where_the_run_is(tmp_path):
     assert backend.execute("cat a.txt").output == "x"
     with pytest.raises(ConfigInvalid, match="Pass a path"):
         FsAgentBackend(lambda _: Workspace(files=MemoryFiles({}))).ls("/")
-
-
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-async def test_without_deepagents_a_long_result_goes_to_a_file_that_the_model_can_read(way, root):
-    turns = [
-        call("fetch"),
-        lambda messages: call("read", file_path=path_in(messages), offset=40_001),
-        "Done.",
-    ]
-    files = FsAgentMiddleware(root, evict_above=10_000, approval=True)
-    agent = create_agent(
-        ScriptedChatModel(turns), [fetch], middleware=[files], checkpointer=InMemorySaver()
-    )
-    state = agent.invoke(GO, THREAD) if way == "invoke" else await agent.ainvoke(GO, THREAD)
-    short, read = texts(state)
-    assert short.startswith(f"This result has {len(LONG):,} characters.")
-    assert "line 0\n" in short
-    assert short.endswith(LONG[-500:])
-    assert "line 40000" in read
-
-
-def path_in(messages):
-    return messages[-1].text.partition("in the file ")[2].partition(":")[0]
-
-
-def test_where_nothing_may_be_written_a_long_result_stays_whole(root):
-    workspace = Workspace(root, policy=Policy(readonly=True))
-    files = FsAgentMiddleware(workspace, "readonly", evict_above=10_000)
-    agent = create_agent(ScriptedChatModel([call("fetch"), "Done."]), [fetch], middleware=[files])
-    assert texts(agent.invoke(GO)) == [LONG]
-    with pytest.raises(ConfigInvalid, match="evict_above"):
-        FsAgentMiddleware(Workspace(files=MemoryFiles({})), evict_above=1)

@@ -1,4 +1,4 @@
-"""A question is asked on one host, answered on another, and its call runs once on a third."""
+"""A question is asked on one host, answered on another, and its call runs on a third."""
 
 from contextlib import closing
 
@@ -21,8 +21,8 @@ APPROVE = {"type": "approve"}
 CALLS = [call("bash", command="echo ran >> log"), call("write", path="a.txt", content="new a\n")]
 
 
-def middleware(workspace, **options):
-    return {"middleware": [FsAgentMiddleware(workspace, approval=True, **options)]}
+def middleware(workspace):
+    return {"middleware": [FsAgentMiddleware(workspace, approval=True)]}
 
 
 def beside(workspace):
@@ -41,7 +41,6 @@ def asking(workspace):
 
 WAYS = {
     "FsAgentMiddleware": middleware,
-    "auto": lambda w: middleware(w, toolset="auto", families={"scripted": "lines"}),
     "FsAgentApproval": beside,
     "interrupt_on": langchains_own,
     "ask": asking,
@@ -60,7 +59,7 @@ class Hosts:
         self.number += 1
         self.set("XDG_STATE_HOME", str(self.folder / f"host {self.number}"))
         self.workspace = Workspace(self.root)
-        model = ScriptedChatModel(turns, model_name="scripted")
+        model = ScriptedChatModel(turns)
         return create_agent(model, **WAYS[self.way](self.workspace), checkpointer=saver)
 
     async def send(self, sent, turns=(CALLS, "Done."), asynchronous=False):
@@ -100,9 +99,7 @@ def approval(state):
 
 @pytest.mark.parametrize("asynchronous", [False, True], ids=["invoke", "ainvoke"])
 @pytest.mark.parametrize("hosts", WAYS, indirect=True)
-async def test_what_was_asked_on_one_host_is_answered_on_others_and_runs_once(
-    hosts, root, asynchronous
-):
+async def test_what_was_asked_on_one_host_is_answered_on_others(hosts, root, asynchronous):
     state = await hosts.send(GO, asynchronous=asynchronous)
     answers = 0
     while "__interrupt__" in state:

@@ -124,7 +124,6 @@ class Answer(BaseModel):
     number: int
 
 
-@pytest.mark.parametrize("toolset", ["lines", "auto"])
 @pytest.mark.parametrize(
     ("wanted", "strict"),
     [
@@ -135,9 +134,9 @@ class Answer(BaseModel):
     ],
     ids=["none", "tool", "provider", "schema"],
 )
-def test_the_middleware_sees_that_the_api_will_be_strict(wanted, strict, toolset, shop):
+def test_the_middleware_sees_that_the_api_will_be_strict(wanted, strict, shop):
     """And nothing is then required of a model that it has to make up."""
-    middleware, seen = FsAgentMiddleware(shop, toolset), []
+    middleware, seen = FsAgentMiddleware(shop), []
     model = pytest.importorskip("langchain_openai").ChatOpenAI(model="gpt-5", api_key="none")
     asked = ModelRequest(model=model, messages=[], tools=middleware.tools, response_format=wanted)
     middleware.wrap_model_call(asked, lambda request: seen.extend(request.tools) or ANSWERED)

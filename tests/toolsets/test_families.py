@@ -1,14 +1,9 @@
 """The toolset that a model was trained on."""
 
-import logging
-
 import pytest
 
 from fsagent_tools import TOOLSETS, Workspace, select_tools, toolset_for
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.toolsets.families import FAMILIES
-from fsagent_tools_langchain import FsAgentMiddleware, get_tools
-from fsagent_tools_llamaindex import get_tools as llamaindex_tools
 
 
 @pytest.mark.parametrize(
@@ -33,47 +28,28 @@ from fsagent_tools_llamaindex import get_tools as llamaindex_tools
 )
 def test_a_model_is_known_by_its_name(model, name):
     assert toolset_for(model) == name
+    assert name in TOOLSETS
 
 
-def test_the_table_names_toolsets_that_exist():
-    assert {*FAMILIES.values()} <= {*TOOLSETS}
-
-
-def test_a_table_of_the_host_goes_first_and_the_choice_is_logged(caplog):
-    with caplog.at_level(logging.INFO, "fsagent_tools"):
-        assert toolset_for("gpt-5", {"GPT-5*": "compact"}) == "compact"
-    assert "toolset compact for the model gpt-5" in caplog.text
-
-
-def names(tools):
-    return [getattr(tool, "name", None) or tool.metadata.name for tool in tools]
-
-
-def test_adapters_choose_by_the_models_own_objects(shop):
+def test_a_model_is_known_by_the_objects_of_frameworks():
     anthropic = pytest.importorskip("langchain_anthropic").ChatAnthropic
     openai = pytest.importorskip("langchain_openai").ChatOpenAI
-    claude = anthropic(model="claude-of-tests", api_key="none")
-    gpt = openai(model="gpt-5", api_key="none")
-    assert "memory" in names(get_tools(shop, "auto", model=claude))
-    assert "apply_patch" in names(get_tools(shop, "auto", model=gpt))
-    assert "apply_patch" in names(FsAgentMiddleware(shop, "auto", model=gpt).tools)
-    assert "memory" in names(llamaindex_tools(shop, "auto", model="claude-of-tests"))
-    one = names(get_tools(shop, "auto", model="gpt-5", families={"*": "compact"}))
-    assert one == names(get_tools(shop, "compact"))
+    assert toolset_for(anthropic(model="claude-of-tests", api_key="none")) == "anthropic"
+    assert toolset_for(openai(model="gpt-5", api_key="none")) == "openai"
 
 
 @pytest.mark.parametrize("model", [None, "", object()])
-def test_auto_without_a_name_says_what_it_needs(model, shop):
-    with pytest.raises(ConfigInvalid, match="needs the model"):
-        select_tools(shop, "auto", model=model)
+def test_a_model_without_a_name_is_refused_with_what_to_pass(model):
+    with pytest.raises(ConfigInvalid, match=r"has no name\. Pass a name"):
+        toolset_for(model)
 
 
-def test_what_one_dialect_has_read_counts_for_another(tmp_path):
+def test_what_one_toolset_has_read_counts_for_another(tmp_path):
     (tmp_path / "a.py").write_text("x = 1\n" + "y = 1\n" * 200)
     workspace = Workspace(tmp_path)
     claude, other = (
-        {tool.name: tool for tool in select_tools(workspace, "auto", model=model, families=own)}
-        for model, own in (("claude-of-tests", {}), ("other", {"other": "compact"}))
+        {tool.name: tool for tool in select_tools(workspace, name)}
+        for name in ("anthropic", "compact")
     )
     edit = {"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 2"}
     assert other["Edit"].call(edit).code == "FILE_NOT_READ"
