@@ -432,7 +432,7 @@ def test_a_brace_pattern_may_hold_paths_of_both_kinds():
 def test_the_gate_of_edits_goes_by_size_and_can_be_turned_off():
     Policy().check_seen("a", 500)
     Policy(read_before_edit=None).check_seen("a", 10**9)
-    with pytest.raises(errors.NotRead, match="501 bytes"):
+    with pytest.raises(errors.NotRead, match="500 bytes"):
         Policy().check_seen("a", 501)
 
 
