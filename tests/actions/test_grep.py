@@ -272,15 +272,6 @@ def test_lines_before_and_after_can_differ(tmp_path, search):
     assert search("need", context=1, after=2).text == "f-2-b\nf:3:need\nf-4-c\nf-5-d"
 
 
-def test_whole_words_and_lines_without_a_match(tmp_path, search):
-    put(tmp_path, f="need\nneedle\na|need|b\n", odd="caf\u00e9\nneed\n".encode("latin-1"))
-    assert search("need", path="f", whole_words=True).text == "f:1:need\nf:3:a|need|b"
-    assert search("e|need", path="f", whole_words=True, fixed=True).text.startswith("No match")
-    assert search("need|b", whole_words=True, invert=True).text == "f:2:needle\nodd:1:caf\u00e9"
-    assert search("needle", invert=True, output_mode="count").text == "f:2\nodd:2"
-    assert search("need\nneedle", invert=True, path="f").text == "f:3:a|need|b"
-
-
 def test_modes_give_files_or_counts(tmp_path, search):
     put(tmp_path, a="need\nneed\n", b="need", c="")
     files = search("need", output_mode="files_with_matches")
