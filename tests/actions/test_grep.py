@@ -455,7 +455,7 @@ def test_no_descriptor_and_no_process_is_left(tmp_path, search):
 
 
 def test_an_answer_is_as_long_as_one_of_read_and_says_where_it_ends(tmp_path, search):
-    put(tmp_path, a="".join(f"need {n} {'x' * 3000}\n" for n in range(90)))
+    put(tmp_path, a="".join(f"need {n} {'x' * 1900}\n" for n in range(90)))
     out = search("need")
     assert len(out.text) < 52_000
     shown = out.data["count"]
