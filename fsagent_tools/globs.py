@@ -55,15 +55,6 @@ class Glob:
     def __post_init__(self) -> None:
         _ = self.source
 
-    @classmethod
-    def covering(cls, pattern: str) -> "Glob":
-        """A policy path: a glob, or a directory that covers itself and all beneath it.
-
-        `secrets`, `secrets/` and `secrets/**` are one rule; `.` is everything beneath the root.
-        Letter case counts except where file systems ignore it.
-        """
-        return cls(pattern, covers=True)
-
     def matches(self, path: str) -> bool:
         return self._regex.fullmatch(composed(path)) is not None
 

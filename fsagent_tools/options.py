@@ -17,7 +17,7 @@ from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.tools.loops import beside_a_loop
 from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
-from fsagent_tools.workspace import PathForm, Workspace
+from fsagent_tools.workspace import Workspace
 
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),
@@ -41,7 +41,6 @@ class Options(TypedDict, total=False):
         renamed: Tool -> the name that the model sees.
         policy: What the workspace allows, if it is given as a path; replaces the configured policy.
         state: As of `Workspace`, if that is given as a path; replaces what is configured.
-        paths: "virtual": "/" is the root in arguments and answers, but commands see real paths.
         prefix: Put before the name of every tool, such as "docs_".
         label: What descriptions call the workspace, for agents that have several.
         strict: Schemas for a provider's strict mode, in which every parameter is required and
@@ -55,7 +54,6 @@ class Options(TypedDict, total=False):
     renamed: Mapping[str, str]
     policy: Policy | None
     state: str | Path | None
-    paths: PathForm
     prefix: str
     label: str
     strict: bool
@@ -102,7 +100,6 @@ def _selected(
     chosen = chosen.renamed(options.get("renamed", {}))
     if prefix := options.get("prefix", ""):
         chosen = chosen.renamed({e.shown_name: prefix + e.shown_name for e in chosen.entries})
-    chosen = replace(chosen, paths=options.get("paths", chosen.paths))
     said: dict[str, Any] = {n: options[n] for n in ("strict", "label") if n in options}
     by_name = "only" in options
     bound = map(_with_what_may_run, chosen.bind(own).values())

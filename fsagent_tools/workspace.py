@@ -1,7 +1,6 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -56,8 +55,6 @@ class Workspace(Direct, Rewind):
             or "words" `amp<TAB>text`, cheaper than line numbers.
         staleness: "lines" (default) refuses an edit by ID if an addressed line has changed, "file"
             if anything in the file has.
-        paths: "relative" (default), or "virtual": "/" is the root in arguments and answers, but
-            commands see real paths.
         durable: Sync to disk before a write returns.
         lint: What a write does about problems it introduces: "off" (default), "report" them,
             or "reject" a new syntax error.
@@ -97,7 +94,6 @@ class Workspace(Direct, Rewind):
         cache_dir: str | Path | None = None,
         line_ids: StyleName | None = None,
         staleness: Staleness = "lines",
-        paths: PathForm = "relative",
         durable: bool = False,
         lint: Lint = "off",
         encodings: Mapping[str, str] | None = None,
@@ -112,7 +108,7 @@ class Workspace(Direct, Rewind):
     ) -> None:
         self._given = {name: value for name, value in locals().items() if name != "self"}
         given = {**self._given, "line_ids": line_ids or "tag"}
-        check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint, paths=PathForm)
+        check_types(given, line_ids=StyleName, staleness=Staleness, lint=Lint)
         check_types(given, **dict.fromkeys(("root", "cache_dir"), str | PathLike | None))
         check_types(given, durable=bool, history=bool, approve_direct=bool)
         check_types(given, servers=Mapping | None, encodings=Mapping | None)
@@ -121,7 +117,7 @@ class Workspace(Direct, Rewind):
         check_types({"state": state}, state=str | PathLike | None)
         home = shared_home(state, root, cache_dir)
         self.policy = (policy or Policy()).closed_to(home)
-        self.files = _files(root, files, self.policy, durable=durable, virtual=paths == "virtual")
+        self.files = _files(root, files, self.policy, durable=durable)
         local = self.files.local_root
         self.root, self.staleness = local or Path("/"), staleness
         self._views: dict[object, Self] = {}  # kept: a workspace rests by its last use
@@ -166,9 +162,8 @@ class Workspace(Direct, Rewind):
         of_view = {"policy": self.policy, "approve_direct": self.approve_direct}
         if self.style is not STYLES["tag"]:
             of_view["line_ids"] = self.style.name
-        if self.files.virtual:
-            of_view["paths"] = "virtual"
-        return partial(type(self), **{**self._given, **of_view}), ()
+        form: PathForm = "virtual" if self.files.virtual else "relative"
+        return _made, (type(self), {**self._given, **of_view}, form)
 
     def view(
         self,
@@ -279,11 +274,15 @@ class Workspace(Direct, Rewind):
         self.rest()
 
 
+def _made(kind: type[Workspace], given: dict[str, Any], paths: PathForm) -> Workspace:
+    return kind(**given).view(paths=paths)
+
+
 def _files(
-    root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool, virtual: bool
+    root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool
 ) -> GuardedFiles:
     if files is not None and root is None:
-        return GuardedFiles(files, policy, virtual=virtual)
+        return GuardedFiles(files, policy)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
-    return LocalFiles(Path(root).expanduser(), policy, durable=durable, virtual=virtual)
+    return LocalFiles(Path(root).expanduser(), policy, durable=durable)

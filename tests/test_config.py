@@ -102,7 +102,7 @@ def test_groups_and_session_options_come_from_files_and_variables(home):
         home,
         user="process: {sandbox: read-only, limits: {cpu_seconds: 5}}\n"
         "search: {provider: searxng, base_url: 'http://localhost:8080'}\n"
-        "servers: {python: [ty]}\nline_ids: short\nlint: report",
+        "servers: {python: [ty]}\nline_ids: words\nlint: report",
     )
     configuration = loaded(home, {"FSAGENT_ALLOW_HOSTS": '["localhost:8000"]'})
     workspace = configuration.workspace(home, durable=True)

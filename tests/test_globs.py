@@ -35,7 +35,7 @@ from tests.conftest import soon
     ],
 )
 def test_a_rule_covers_what_it_names_and_all_beneath(rule, path, covered):
-    assert Glob.covering(rule).matches(path) is covered
+    assert Glob(rule, covers=True).matches(path) is covered
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_a_pattern_knows_how_names_of_its_matches_end(pattern, endings):
 
 
 def test_a_rule_that_covers_says_nothing_about_endings():
-    assert "secrets/key.pem".endswith(Glob.covering("secrets").endings)
+    assert "secrets/key.pem".endswith(Glob("secrets", covers=True).endings)

@@ -100,7 +100,7 @@ def test_a_tilde_is_the_home(tmp_path, monkeypatch):
         ({"approve_effects": None}, "approve_effects is of type Iterable, not None"),
         ({"staleness": "never"}, "staleness is one of lines, file, not 'never'"),
         ({"lint": "loud"}, "lint is one of off, report, reject"),
-        ({"line_ids": "word"}, "line_ids is one of tag, short, words, not 'word'"),
+        ({"line_ids": "word"}, "line_ids is one of tag, words, not 'word'"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_where_it_is_given(options, told, tmp_path):

@@ -15,7 +15,7 @@ from fsagent_tools.names import display
 from fsagent_tools.policy import Confinement
 from fsagent_tools.process.in_force import in_force
 from fsagent_tools.process.jobs import Job
-from fsagent_tools.process.running import Running, run, signal_name
+from fsagent_tools.process.running import run, signal_name
 from fsagent_tools.process.script import MAX_OUTPUT
 from fsagent_tools.process.session import begun, continued
 from fsagent_tools.process.shell import (
@@ -70,9 +70,6 @@ class BashParams(Params):
     )
     working_dir: str = Field(".", description="Directory to run in (default: workspace root).")
     background: bool = Field(False, description="Start it as a job and return.")
-    on_timeout: Literal["stop", "background"] = Field(
-        "stop", description="Whether a command that reaches `timeout` ends or becomes a job."
-    )
     session: str = Field(
         "",
         pattern=r"^[A-Za-z0-9_.-]{0,40}$",
@@ -131,8 +128,7 @@ class Ran(Completed):
             notes.append(f"[could not be killed: {', '.join(self.survivors)}]")
         notes += [f"[{sentence}]" for sentence in self.refused]
         if self.running:
-            state = "it reached its time limit and runs on as" if self.timed_out else "running as"
-            notes.append(f"[{state} job {self.job}]")
+            notes.append(f"[running as job {self.job}]")
         elif self.exit_code or not (self.output or self.stderr):
             signal = signal_name(self.exit_code)
             notes.append(f"[exit code {self.exit_code}{f': {signal}' if signal else ''}]")
@@ -171,19 +167,14 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
             params.sandbox,
             params.max_output,
             separate=params.streams == "separate",
-            live=params.background or params.on_timeout == "background" or bool(current.get().emit),
+            live=params.background or bool(current.get().emit),
         )
         command = shell.prepare(asked, directory)
         named = shell.unpassed(command)
         if params.background:
             return of_job(services.jobs.start(command, shell.launcher))
-        kept: list[Running] = []
-        keep = kept.append if params.on_timeout == "background" else None
-        ran = Ran.of(run(command, params.timeout, shell.launcher, keep=keep))
+        ran = Ran.of(run(command, params.timeout, shell.launcher))
         ran = replace(ran, refused=(*ran.refused, *named)) if named else ran
-    if kept:
-        job = services.jobs.adopt(params.command, kept[0])
-        return replace(ran, job=job.name, running=True)
     if ran.timed_out:
         so_far = "Output so far:" if ran.output or ran.stderr else "It printed nothing."
         stopped = f"The command was stopped after {params.timeout} s (timeout)."

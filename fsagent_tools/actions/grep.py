@@ -44,15 +44,12 @@ class GrepParams(Params):
     recursive: bool = Field(True, description="Search subdirectories")
     max_results: int = Field(_MAX_RESULTS, ge=1, description="Most matches shown")
     case_sensitive: bool = Field(True, description="Letter case counts")
-    whole_words: bool = Field(False, description="A match begins and ends at a word boundary")
-    invert: bool = Field(False, description="Lines that do not match")
     output_mode: OutputMode = Field(
         "content", description="Lines, files only, or matching lines per file"
     )
     multiline: bool = Field(False, description="Matches may span lines and . matches a newline")
     offset: int = Field(0, ge=0, description="Matches to skip")
     timeout: float = Field(_TIMEOUT, gt=0, description="Seconds")
-    max_line_chars: int = Field(MAX_LINE_CHARS, ge=1, description="Characters shown of a line")
     absolute: bool = Field(False, description="Absolute paths in results")
     include_hidden: bool = Field(False, description="Names that begin with a dot too")
     include_noise: bool = Field(False, description=NOISE_TOO)
@@ -77,7 +74,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
         params.include,
         partial(_query, params, workspace.policy.max_file_size),
         seconds=params.timeout,
-        keep=params.max_line_chars * UTF8_MAX,
+        keep=MAX_LINE_CHARS * UTF8_MAX,
         absolute=params.absolute,
         dotfiles=params.include_hidden,
     ) as it:
@@ -128,8 +125,6 @@ def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hit
 
 def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | None) -> Query:
     regex = in_any_form(regex_of(params.pattern) if params.fixed else params.pattern)
-    if params.whole_words:
-        regex = rf"\b(?:{regex})\b"
     texts = glob.texts if glob else []
     plain = len(texts) <= _MOST_GLOBS and all(map(_PLAIN.fullmatch, texts))
     include = [text if text.startswith(GLOBSTAR) else f"/{text}" for text in texts if plain]
@@ -143,7 +138,6 @@ def _query(params: GrepParams, max_file_size: int | str | None, glob: Glob | Non
         or ("\\n" in params.pattern and not params.fixed),
         dotall=params.multiline,
         context=max(params.context, params.before, params.after),
-        invert=params.invert,
         include=tuple(include),
         type=params.type or "",
         recursive=params.recursive,
@@ -193,8 +187,8 @@ def _sizes(
 def _content(line: OutputLine, params: GrepParams) -> str:
     text = line.text.decode("utf-8", "replace").removesuffix("\r")
     total = len(text) + line.more
-    if line.column < 0 or total <= params.max_line_chars:
-        return clip(text, params.max_line_chars, line.more)
+    if line.column < 0 or total <= MAX_LINE_CHARS:
+        return clip(text, MAX_LINE_CHARS, line.more)
     if line.part:
         text = line.part.decode("utf-8", "ignore")
     return excerpt(text, line.column, line.before if line.part else 0, total)

@@ -63,8 +63,7 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
             p.steps or 1, to=p.to or None, paths=p.paths or None, dry_run=p.dry_run
         )
     paths, left, lost = (
-        [printable(workspace.called(path)) for path in some]
-        for some in (done.paths, done.left, done.lost)
+        [printable(path) for path in some] for some in (done.paths, done.left, done.lost)
     )
     return Undone(
         [*done.steps],
@@ -72,6 +71,6 @@ def undo(workspace: Workspace, p: UndoParams) -> Undone:
         left,
         p.dry_run,
         done.diff if p.dry_run else "",
-        [{"path": workspace.called(one.path), "reason": one.reason} for one in done.conflicts],
+        [{"path": one.path, "reason": one.reason} for one in done.conflicts],
         lost,
     )

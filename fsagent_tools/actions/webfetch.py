@@ -45,9 +45,6 @@ class WebfetchParams(Params):
     max_bytes: int = Field(
         _MAX_BYTES, ge=1, le=_MOST_BYTES, description="Bytes that are fetched at most."
     )
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="Further headers of the request."
-    )
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Down
 
 def _followed(session: Fetcher, url: Url, params: WebfetchParams) -> tuple[Download, Page]:
     """The page at `url`, or where pages without words of their own send their reader."""
-    headers = {"Accept": ACCEPT[params.format], **params.headers}
+    headers = {"Accept": ACCEPT[params.format]}
     for _ in range(session.max_redirects + 1):
         download = session.get(url, headers)
         if download.elsewhere:

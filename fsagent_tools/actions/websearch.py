@@ -21,10 +21,6 @@ class WebsearchParams(Params):
     query: str = Field(min_length=1, max_length=2000, description="What to look for.")
     num_results: int = Field(10, ge=1, le=_MAX_RESULTS, description="How many results at most.")
     provider: str = Field("", description="Service to ask; default: the configured one.")
-    include_domains: tuple[str, ...] = Field(
-        (), description="Only these sites, such as docs.python.org."
-    )
-    exclude_domains: tuple[str, ...] = Field((), description="Not these sites.")
     timeout: int = Field(30, ge=1, le=300, description="Seconds.")
 
 
@@ -61,9 +57,7 @@ def _lacks(workspace: Workspace) -> str:
 @action(effect=Effect.NETWORK, lacks=_lacks)
 def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     """Search the web: titles, URLs and snippets. Read a page with `webfetch`."""
-    query = SearchRequest(
-        params.query, params.num_results, params.include_domains, params.exclude_domains
-    )
+    query = SearchRequest(params.query, params.num_results)
     settings = workspace.services.search or SearchSettings.from_environment()
     if params.provider and settings.provider != params.provider:
         settings = SearchSettings.of(params.provider)

@@ -16,7 +16,7 @@ REPEATED = ("read", "grep")  # actions that the command line runs once for each 
 _LETTERS = {  # action -> parameter -> the letter that rg or ls has for it
     "grep": {
         **{"after": "-A", "before": "-B", "context": "-C", "fixed": "-F", "include": "-g"},
-        **{"invert": "-v", "recursive": "-r", "type": "-t", "whole_words": "-w"},
+        **{"recursive": "-r", "type": "-t"},
     },
     "ls": {"include_hidden": "-a", "recursive": "-R", "sizes": "-l"},
     "rm": {"recursive": "-r"},

@@ -10,7 +10,7 @@ from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint
-from fsagent_tools.workspace import PathForm, Staleness
+from fsagent_tools.workspace import Staleness
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -20,7 +20,6 @@ _SESSION: Mapping[str, Any] = {
     "cache_dir": str,
     "line_ids": StyleName,
     "staleness": Staleness,
-    "paths": PathForm,
     "durable": bool,
     "history": bool,
     "state": str,

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Conflict
 from fsagent_tools.gate import Gated
 from fsagent_tools.gate.methods import verb
 
@@ -89,11 +88,7 @@ class Rewind(Gated):
             Missing: If there are no steps, or `to` does not exist.
             InvalidArguments: If an argument cannot be used.
         """
-        beneath = paths if isinstance(paths, str | None) else [*map(self._from_root, paths)]
-        with self._called():
-            return self.history.undo(
-                steps, to=to, paths=beneath, dry_run=dry_run, everybody=everybody
-            )
+        return self.history.undo(steps, to=to, paths=paths, dry_run=dry_run, everybody=everybody)
 
     @verb("undo", Effect.WRITE, mark=True)
     def redo(self, *, dry_run: bool = False, everybody: bool = False) -> "TakenBack":
@@ -103,37 +98,4 @@ class Rewind(Gated):
             dry_run: Only report what would happen.
             everybody: Include the undos of all sessions.
         """
-        with self._called():
-            return self.history.redo(dry_run=dry_run, everybody=everybody)
-
-    def called(self, path: str) -> str:
-        """How answers spell a path of the history."""
-        return f"/{path}" if self.files.virtual and path[:1] != "/" else path
-
-    def _from_root(self, path: Any) -> Any:
-        """As the history has a path that answers call so; real paths, and what is no path, it
-        understands itself.
-        """
-        real = self.files.local_root
-        if (
-            not self.files.virtual
-            or not isinstance(path, str)
-            or (real and path.startswith(f"{real}/"))
-        ):
-            return path
-        return path.lstrip("/")
-
-    @contextmanager
-    def _called(self) -> Iterator[None]:
-        """Refusals call paths as answers do."""
-        try:
-            yield
-        except Conflict as error:
-            if not self.files.virtual:
-                raise
-            message, conflicts = error.message, list[dict[str, str]]()
-            for one in error.details.get("conflicts", ()):
-                path, told = one["path"], f": {one['reason']}."
-                message = message.replace(f"\n{path}{told}", f"\n{self.called(path)}{told}")
-                conflicts.append({**one, "path": self.called(path)})
-            raise Conflict(message, hint=error.hint, details={"conflicts": conflicts}) from None
+        return self.history.redo(dry_run=dry_run, everybody=everybody)

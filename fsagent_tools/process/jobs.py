@@ -170,14 +170,11 @@ class Jobs:
 
     def start(self, command: Command, launcher: Launcher) -> Job:
         """Start `command` in the background, with input. Raises `CommandFailed`."""
-        return self.adopt(command.script, Running(command, launcher, has_input=True))
-
-    def adopt(self, script: str, running: Running) -> Job:
-        """What already runs becomes a job."""
+        running = Running(command, launcher, has_input=True)
         with self._lock:
             self._started += 1
             name = str(self._started)
-            job = self._jobs[name] = Job(name, script, running)
+            job = self._jobs[name] = Job(name, command.script, running)
             for old in [job for job in self._jobs.values() if not job.running][:-_ENDED]:
                 del self._jobs[old.name]
             return job

@@ -195,17 +195,11 @@ class Running:
         return code
 
 
-def run(
-    command: Command,
-    timeout: float,
-    launcher: Launcher,
-    *,
-    keep: Callable[[Running], None] | None = None,
-) -> Completed:
+def run(command: Command, timeout: float, launcher: Launcher) -> Completed:
     """Run to the end or for `timeout` seconds, emitting output to the call in progress.
 
-    keep: gets what still runs by then, in place of its end. Raises `CommandFailed` when it cannot
-    be started and `Cancelled` when the caller gave up; no process is left in either case.
+    Raises `CommandFailed` when it cannot be started and `Cancelled` when the caller gave up; no
+    process is left in either case.
     """
     call = current.get()
     running = Running(command, launcher, call.say if call.emit else None)
@@ -219,13 +213,7 @@ def run(
                     break
                 running.turn(left)
     finally:
-        kept = keep is not None and running.timed_out
-        if not kept:
-            running.finish()
-    if kept and keep:
-        done, running.streams.emit, running.timed_out = running.so_far(consume=True), None, False
-        keep(running)
-        return done
+        running.finish()
     if not running.timed_out and call.cancelled.is_set():
         raise Cancelled(
             "The call was cancelled and the command was stopped.",

@@ -132,7 +132,6 @@ def _encoded(search: Search, accepts: Callable[[str], bool]) -> list[str]:
         case_sensitive=True,
         multiline=False,
         context=0,
-        invert=False,
     )
     found = first_hits(replace(search, query=query), accepts, _MOST)
     if found.late:

@@ -101,11 +101,7 @@ def _hits(
     query: Query, regex: re.Pattern[str], text: str, lines: list[str]
 ) -> Iterator[tuple[int, int]]:
     """The index of each line of `text` that is wanted, and where in it the match begins."""
-    hits = _spanning(regex, text) if query.multiline else _single(regex, lines)
-    if not query.invert:
-        return hits
-    matching = {n for n, _ in hits}
-    return ((n, 0) for n in range(len(lines)) if n not in matching)
+    return _spanning(regex, text) if query.multiline else _single(regex, lines)
 
 
 def _single(regex: re.Pattern[str], lines: list[str]) -> Iterator[tuple[int, int]]:

@@ -36,7 +36,7 @@ class Query:
 
     include: globs in ripgrep's dialect, to leave other files out early. noise, named: as in
     `Scope`. most: matching lines a file needs to give.
-    dotall: `.` matches a newline in a multiline search. invert: lines outside all matches. binary:
+    dotall: `.` matches a newline in a multiline search. binary:
     also tell which files match that are no text.
     """
 
@@ -46,7 +46,6 @@ class Query:
     multiline: bool = False
     dotall: bool = False
     context: int = 0
-    invert: bool = False
     include: tuple[str, ...] = ()
     type: str = ""
     recursive: bool = True
@@ -71,7 +70,7 @@ class Query:
     @property
     def columns(self) -> bool:
         """Whether engines say where in its line a match begins."""
-        return self.mode == "content" and not self.invert
+        return self.mode == "content"
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

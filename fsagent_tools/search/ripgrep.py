@@ -145,7 +145,6 @@ class Search:
             (not query.case_sensitive, "--ignore-case"),
             (query.multiline, "--multiline"),
             (query.dotall, "--multiline-dotall"),
-            (query.invert, "--invert-match"),
             (query.columns, "--column"),
             (query.binary, "--binary"),
             (query.context and query.mode == "content", f"--context={query.context}"),

@@ -65,11 +65,10 @@ class Fetcher:
         Extra headers go to the first host only. Raises `TooManyRedirects`, and like `send`.
         """
         request = HttpRequest(url, headers=headers)
-        own = any(name.lower() == "cookie" for name in headers)
         kept: dict[str, str] = {}
         asked: set[str] = set()
         for _ in range(self.max_redirects + 1):
-            again = kept and not own and str(request.url) in asked
+            again = kept and str(request.url) in asked
             cookies = {"Cookie": "; ".join(kept.values())} if again else {}
             asked.add(str(request.url))
             answer = self.send(replace(request, headers={**headers, **cookies}))

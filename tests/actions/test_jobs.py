@@ -146,18 +146,6 @@ def test_a_wrong_call_says_what_is_right(tools, arguments, code):
     )
 
 
-def test_a_command_that_reaches_its_time_limit_can_run_on_as_a_job(tools, jobs, root):
-    command = "echo begun; until [ -e go ]; do sleep 0.05; done; echo done"
-    out = tools["bash"].call({"command": command, "timeout": 1}, on_timeout="background")
-    assert out.ok
-    assert out.text.endswith("[it reached its time limit and runs on as job 1]")
-    (root / "go").touch()
-    done = jobs("wait")
-    assert (out.data["output"] + done.data["output"]) == "begun\ndone\n"
-    assert (done.data["exit_code"], done.data["timed_out"]) == (0, False)
-    assert jobs("write", input="x").code == "COMMAND_FAILED"
-
-
 def test_a_closed_workspace_can_be_used_again(tools, jobs):
     start(tools, "sleep 8107")
     tools["bash"].workspace.close()

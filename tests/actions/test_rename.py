@@ -268,13 +268,6 @@ def test_files_elsewhere_have_no_servers():
     assert renamed(workspace).code == "PERMISSION_DENIED"
 
 
-def test_virtual_paths_are_understood_and_told(opens, root):
-    out = renamed(opens(paths="virtual"), file_path="/a.go")
-    assert out.ok, out.text
-    assert out.data["files"] == ["/a.go", "/b.go"]
-    assert (root / "b.go").read_text() == "print sum.of sum\n"
-
-
 def test_two_renames_at_once_leave_each_file_of_one_or_both(opens, root):
     (root / "b.go").write_text("total value\n")
     asked = [("total", "sum"), ("value", "price")]

@@ -1,17 +1,13 @@
 """ "/" as the root: in arguments and in every answer, of every tool of every toolset."""
 
-import asyncio
 import json
 import os
 import re
+from dataclasses import replace
 
 import pytest
-from langchain_core.messages import ToolMessage
 
-import fsagent_tools_langchain
-import fsagent_tools_llamaindex
 from fsagent_tools import (
-    TOOLSETS,
     EventLog,
     MemoryFiles,
     Policy,
@@ -20,15 +16,12 @@ from fsagent_tools import (
     select_tools,
     toolset,
 )
-from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools_mcp import server
-from mcp_client import Client
 from samples import arguments
 
 PATHS = ("file_path", "path", "source", "destination")
 PRICES = "/shop/prices.py"
-EVERY = [(name, entry.shown_name) for name in TOOLSETS for entry in toolset(name).entries]
-every_tool = pytest.mark.parametrize(("name", "tool"), EVERY)
+DEEP = sorted(entry.shown_name for entry in toolset("deepagents").entries)
+every_tool = pytest.mark.parametrize("tool", DEEP)
 
 
 @pytest.fixture
@@ -37,8 +30,9 @@ def root(shop):
     return shop.rename(shop.with_name("elsewhere"))
 
 
-def bound(root, name="workspace", **options):
-    return toolset(name).bind(Workspace(root, paths="virtual", **options))
+def bound(root, name="deepagents", **options):
+    rooted = replace(toolset(name), paths="virtual")
+    return rooted.bind(Workspace(root, **options))
 
 
 def rooted(sent):
@@ -56,8 +50,8 @@ def begins_at_the_root(text, root):
 
 
 @every_tool
-def test_every_tool_takes_and_tells_paths_from_the_root(root, name, tool):
-    tool = bound(root, name)[tool]
+def test_every_tool_takes_and_tells_paths_from_the_root(root, tool):
+    tool = bound(root)[tool]
     sent = rooted(arguments(tool))
     outcome = tool.call(sent)
     begins_at_the_root(said(outcome), root)
@@ -67,10 +61,10 @@ def test_every_tool_takes_and_tells_paths_from_the_root(root, name, tool):
 
 @every_tool
 @pytest.mark.parametrize("path", ["/shop/nothing.py", "/shop/price.py", "/hidden", "/shop", "/"])
-def test_so_does_every_refusal(root, name, tool, path):
+def test_so_does_every_refusal(root, tool, path):
     (root / "hidden").write_text("")
     policy = Policy(denied_paths=["hidden"], write_denied=["shop/prices.py"], max_file_size=10)
-    tool = bound(root, name, policy=policy)[tool]
+    tool = bound(root, policy=policy)[tool]
     sent = rooted(arguments(tool))
     sent |= {key: path for key in ("path", "file_path", "source") if key in tool.visible}
     begins_at_the_root(said(tool.call(sent)), root)
@@ -78,7 +72,7 @@ def test_so_does_every_refusal(root, name, tool, path):
 
 def test_a_line_is_read_and_edited_by_one_name(root):
     records = []
-    tools = bound(root, log=EventLog(records.append))
+    tools = bound(root, "workspace", log=EventLog(records.append))
     read = tools["read"].call({"file_path": PRICES})
     line_id = re.search(r"\[LID:(\w+)\] def parse", read.text)[1]
     change = {"line_id": line_id, "new_content": "def parsed(text: str) -> int:"}
@@ -93,7 +87,7 @@ def test_a_line_is_read_and_edited_by_one_name(root):
 
 
 def test_a_search_is_spelled_from_the_root(root):
-    tools = bound(root)
+    tools = bound(root, "workspace")
     assert PRICES in tools["glob"].call({"pattern": "/shop/*.py"}).data["files"]
     assert tools["glob"].call({"pattern": "*.py", "path": "/shop"}).text.startswith("/shop/")
     assert tools["grep"].call({"pattern": "def parse"}).text.startswith(f"{PRICES}:")
@@ -108,7 +102,7 @@ def test_a_search_is_spelled_from_the_root(root):
 
 def test_what_the_machine_calls_the_root_is_taken_too(root):
     """What a command said, such as a traceback, can be opened as it stands."""
-    read = bound(root)["read"]
+    read = bound(root, "workspace")["read"]
     assert read.call({"file_path": f"{root}/shop/prices.py"}).data["path"] == PRICES
 
 
@@ -116,12 +110,12 @@ def test_what_the_machine_calls_the_root_is_taken_too(root):
 def test_nothing_leaves(root, path):
     (root / "up").symlink_to("..")
     (root / "away").symlink_to("/etc/hostname")
-    outcome = bound(root)["read"].call({"file_path": path})
+    outcome = bound(root, "workspace")["read"].call({"file_path": path})
     assert outcome.code == "PATH_OUTSIDE_WORKSPACE"
 
 
 def test_the_machines_own_files_are_not_what_a_slash_means(root):
-    tools = bound(root)
+    tools = bound(root, "workspace")
     assert tools["read"].call({"file_path": "/etc/hostname"}).code == "FILE_NOT_FOUND"
     assert tools["write"].call({"file_path": "/etc/hostname", "content": "mine\n"}).ok
     assert (root / "etc" / "hostname").read_text() == "mine\n"
@@ -131,13 +125,13 @@ def test_a_further_root_keeps_its_own_path(root, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "a.txt").write_text("beside\n")
-    tools = bound(root, policy=Policy(allowed_paths=["**", f"{other}/**"]))
+    tools = bound(root, "workspace", policy=Policy(allowed_paths=["**", f"{other}/**"]))
     there = tools["read"].call({"file_path": f"{other}/a.txt"})
     assert (there.data["path"], there.data["content"][-6:]) == (f"{other}/a.txt", "beside")
 
 
 def test_commands_see_real_paths_and_their_description_says_so(root):
-    bash = bound(root)["bash"]
+    bash = bound(root, "workspace")["bash"]
     assert "In commands / is the machine's: name files from the working directory" in (
         bash.description
     )
@@ -147,7 +141,7 @@ def test_commands_see_real_paths_and_their_description_says_so(root):
 
 
 def test_output_kept_in_a_file_is_read_by_its_real_path(root):
-    tools = bound(root)
+    tools = bound(root, "workspace")
     said = tools["bash"].call({"command": "seq 30000"})
     kept = re.search(r"all of it is in (\S+)\]", said.text)[1]
     assert "29999" in tools["grep"].call({"pattern": "^29999$", "path": kept}).text
@@ -155,7 +149,7 @@ def test_output_kept_in_a_file_is_read_by_its_real_path(root):
 
 def test_a_question_names_files_as_the_model_does(root):
     asked = []
-    tools = bound(root, approve=lambda request: asked.append(request) or "no")
+    tools = bound(root, "workspace", approve=lambda request: asked.append(request) or "no")
     tools["write"].call({"file_path": "/shop/new.py", "content": "x = 1\n"})
     (request,) = asked
     assert request.paths == ("/shop/new.py",)
@@ -163,41 +157,12 @@ def test_a_question_names_files_as_the_model_does(root):
 
 
 def test_files_in_memory_do_it_too():
-    tools = toolset("filesystem").bind(
-        Workspace(files=MemoryFiles({"src/a.py": "x\n"}), paths="virtual")
-    )
+    own = replace(toolset("filesystem"), paths="virtual")
+    tools = own.bind(Workspace(files=MemoryFiles({"src/a.py": "x\n"})))
     assert tools["read"].call({"path": "/src/a.py"}).data["path"] == "/src/a.py"
     assert tools["mv"].call({"source": "/src/a.py", "destination": "/b.py"}).text == (
         "Moved /src/a.py to /b.py"
     )
-
-
-def test_both_adapters_and_mcp_take_the_option(root):
-    sent = {"file_path": PRICES, "limit": 1}
-    (tool,) = fsagent_tools_langchain.get_tools(root, only=["read"], paths="virtual")
-    message = tool.invoke({"type": "tool_call", "name": "read", "id": "1", "args": sent})
-    assert isinstance(message, ToolMessage)
-    assert message.artifact["path"] == PRICES
-    middleware = fsagent_tools_langchain.FsAgentMiddleware(root, paths="virtual")
-    assert "/ is its root" in middleware.system_prompt
-    (other,) = fsagent_tools_llamaindex.get_tools(root, only=["read"], paths="virtual")
-    assert other.call(**sent).raw_output["path"] == PRICES
-
-    async def over_mcp():
-        async with Client(server(root, paths="virtual")) as client:
-            assert "/ is its root" in client.instructions
-            return await client.call_tool("read", sent)
-
-    assert asyncio.run(over_mcp()).structured_content["path"] == PRICES
-
-
-def test_a_view_of_a_workspace_shares_what_the_model_was_shown(root):
-    plain = Workspace(root)
-    (virtual,) = select_tools(plain, only=["read"], paths="virtual")
-    (strict,) = select_tools(plain, only=["edit_lines"])
-    line_id = re.search(r"(\w+\tdef parse\S*)", virtual.call({"file_path": PRICES}).text)[1]
-    change = {"line_id": line_id, "new_content": "def parsed(text: str) -> int:"}
-    assert strict.call({"file_path": PRICES[1:], "changes": [change]}).data["path"] == PRICES[1:]
 
 
 def test_workspaces_of_many_users_have_the_view_of_the_toolset(tmp_path):
@@ -207,21 +172,6 @@ def test_workspaces_of_many_users_have_the_view_of_the_toolset(tmp_path):
     (read,) = select_tools(lambda run: tmp_path / (run or "a"), small, only=["read"])
     with read.within("a") as there:
         assert there.call({"path": "long.txt"}).code == "FILE_TOO_LARGE"
-    (read,) = select_tools(lambda run: tmp_path / (run or "a"), only=["read"], paths="virtual")
-    with read.within("a") as there:
-        assert there.call({"file_path": "/long.txt"}).data["path"] == "/long.txt"
-
-
-def test_it_can_be_configured_and_is_checked(root, monkeypatch):
-    monkeypatch.setenv("FSAGENT_PATHS", "virtual")
-    (read,) = select_tools(root, only=["read"])
-    assert read.call({"file_path": PRICES}).data["path"] == PRICES
-    with pytest.raises(ConfigInvalid, match="paths is one of relative, virtual, not 'unix'"):
-        Workspace(root, paths="unix")
-    with pytest.raises(ConfigInvalid, match="paths is one of relative, virtual, not 'unix'"):
-        select_tools(Workspace(root), paths="unix")
-    with pytest.raises(ConfigInvalid, match="those of the server"):
-        select_tools("http://127.0.0.1:9", paths="virtual")
 
 
 @pytest.mark.parametrize("tool", ["read", "ls", "grep", "glob", "bash", "write"])

@@ -47,44 +47,11 @@ def test_an_undo_is_approved_with_its_diff(opens, root):
     assert (root / "a").read_text() == "2\n"
 
 
-def test_virtual_paths_are_understood(opens, root):
-    workspace = opens(paths="virtual")
-    tools = Toolset("mine", (*toolset("filesystem").entries, Entry("undo", show=("paths",)))).bind(
-        workspace
-    )
-    tools["write"].call({"path": "/a", "content": "1"})
-    assert tools["undo"].call({"paths": ["/a"]}).ok
-    assert tree(root) == {}
-    for path in ("/b", "b", str(root / "b")):
-        workspace.write_bytes("/b", b"1")
-        assert workspace.undo(paths=[path]).paths == ("b",)
-        assert tree(root) == {}
-
-
 def test_a_pickled_view_has_its_virtual_paths(opens):
     view = pickle.loads(pickle.dumps(opens().view(paths="virtual")))
     assert view.write_bytes("/a", b"1").path == "/a"
     assert view.read_bytes("/a").data == b"1"
     view.close()
-
-
-def test_virtual_paths_are_answered(opens, root):
-    too_large(root / "big")
-    workspace = opens(paths="virtual")
-    show = Entry("undo", show=("to", "dry_run"))
-    tools = Toolset("mine", (*toolset("filesystem").entries, show)).bind(workspace)
-    tools["write"].call({"path": "/d/a", "content": "1", "create_dirs": True})
-    workspace.run("echo y > big; echo z > c")
-    told = tools["undo"].call({})
-    assert told.text == (
-        "Took back 1 step; as before: /c\nLeft, as not kept or closed by the policy: /big"
-    )
-    (root / "d" / "a").write_text("2")
-    told = tools["undo"].call({"dry_run": True})
-    assert told.data["conflicts"][0]["path"] == "/d/a"
-    assert "\n/d/a: it was made in this session" in tools["undo"].call({}).text
-    mark = workspace.checkpoint()
-    assert "nothing was changed there since then" in tools["undo"].call({"to": mark}).text
 
 
 def test_no_named_toolset_has_it_and_files_elsewhere_lack_it():

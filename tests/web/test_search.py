@@ -3,7 +3,6 @@
 import json
 import os
 import sqlite3
-import sys
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from fsagent_tools import Toolset, Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Entry
-from fsagent_tools.web.search import ask
 from fsagent_tools.web.search.provider import normal
 from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
 from tests.web.site import page
@@ -140,15 +138,6 @@ def test_no_result_says_so(provider, site):
     assert out.text.startswith("No results")
 
 
-def test_domains_hold_whatever_the_provider_answers(provider, site):
-    name, bound = provider
-    site.routes[SHAPES[name][1]] = page(json.dumps(SHAPES[name][0](HITS)), "application/json")
-    only = bound.call({"query": "x"}, include_domains=("two.example",))
-    without = bound.call({"query": "x"}, exclude_domains=("two.example",))
-    assert [row["url"] for row in only.data["results"]] == [HITS[1][1]]
-    assert [row["url"] for row in without.data["results"]] == [HITS[0][1]]
-
-
 def test_searxng_over_a_real_full_text_index(site, tmp_path):
     base = sqlite3.connect(":memory:", check_same_thread=False)
     base.execute("create virtual table pages using fts5(title, url unindexed, content)")
@@ -223,14 +212,14 @@ def keyless(site, tmp_path, monkeypatch):
 
 def test_without_a_key_duckduckgo_is_asked_and_read(keyless, site):
     site.routes["/html/"] = page(f'<div id="links">{PAID}{FOUND}</div>')
-    out = keyless.call({"query": "größe"}, exclude_domains=("bad.example",))
+    out = keyless.call({"query": "größe"})
     assert [row["url"] for row in out.data["results"]] == [
         "https://one.example/a?b=1",
         "https://two.example/",
     ]
     assert "1. One\n   https://one.example/a?b=1\n   A snip of it" in out.text
     first = site.requests[0]
-    assert parse_qs(first.body.decode())["q"] == ["größe -site:bad.example"]
+    assert parse_qs(first.body.decode())["q"] == ["größe"]
     assert first.headers["User-Agent"].startswith("fsagent-tools/")
 
 
@@ -327,12 +316,6 @@ def test_an_address_of_ours_is_no_way_into_the_local_network(tmp_path, resolver,
     assert (out.code, site.requests) == ("UNSAFE_URL", [])
 
 
-def test_domains_are_shown_by_choice(tmp_path):
-    entry = Entry("websearch", show=("include_domains", "exclude_domains"))
-    bound = Toolset("web", (entry,)).bind(Workspace(tmp_path))["websearch"]
-    assert {"include_domains", "exclude_domains"} <= set(bound.schema["properties"])
-
-
 @pytest.mark.slow
 def test_a_real_searxng_answers(tmp_path):
     """Where the environment names one; it may be without any engine of the public network."""
@@ -344,47 +327,9 @@ def test_a_real_searxng_answers(tmp_path):
     assert out.data["results"] or out.text.startswith(("No results", "[web"))
 
 
-PLUGIN = """
-from fsagent_tools.web.search.provider import Hit, ProviderRequest
-
-class Own:
-    base_url = ""
-    needs_key = False
-
-    def ask(self, query, settings):
-        return ProviderRequest("/own?q=" + query.text, {})
-
-    def hits(self, answer):
-        return [Hit("Own", answer["u"])]
-
-own = Own()
-"""
-
-
-@pytest.fixture
-def plugin(tmp_path, monkeypatch):
-    """A distribution with a provider, laid out as pip installs one."""
-    installed = tmp_path / "site-packages"
-    info = installed / "own_search-1.0.dist-info"
-    info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: own-search\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[{ask.GROUP}]\nown = own_search:own\n")
-    (installed / "own_search.py").write_text(PLUGIN)
-    monkeypatch.syspath_prepend(installed)
-    ask.find_provider.cache_clear()
-    yield
-    ask.find_provider.cache_clear()
-    sys.modules.pop("own_search", None)
-
-
-def test_a_third_party_registers_a_provider_by_entry_point(site, tmp_path, plugin):
-    site.routes["/own"] = page('{"u": "https://own.example/"}', "application/json")
-    (root := tmp_path / "root").mkdir()  # what lies in it is not imported by a call
-    bound = tool(root, SearchSettings("own", f"http://127.0.0.1:{site.port}"))
-    assert bound.call({"query": "x"}).data["results"][0]["url"] == "https://own.example/"
-    assert site.requests[0].path == "/own?q=x"
-    wrong = tool(root, SearchSettings("gopher", "http://127.0.0.1:1")).call({"query": "x"})
-    assert "duckduckgo, own" in wrong.text
+def test_a_service_that_is_not_known_is_refused_with_those_that_are(tmp_path):
+    wrong = tool(tmp_path, SearchSettings("gopher", "http://127.0.0.1:1")).call({"query": "x"})
+    assert "There are: exa, tavily" in wrong.text
 
 
 def test_two_spellings_of_one_url_are_one():

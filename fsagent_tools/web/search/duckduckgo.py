@@ -19,7 +19,7 @@ class DuckDuckGo:
     page_size = 1
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = {"q": query.with_operators(), "b": ""}
+        form = {"q": query.text, "b": ""}
         if query.page > 1:
             form["s"] = str(_FIRST + (query.page - 2) * _NEXT)
         return ProviderRequest("/html/", {"Accept": "text/html"}, form=form)

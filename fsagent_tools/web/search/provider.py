@@ -19,20 +19,11 @@ TRACKING = re.compile(r"(?:^|&)(?:utm_\w+|gclid|fbclid|msclkid)=[^&]*")
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """`num_results` is a wish; the domains limit or exclude whole sites."""
+    """`num_results` is a wish."""
 
     text: str
     num_results: int = 10
-    include_domains: tuple[str, ...] = ()
-    exclude_domains: tuple[str, ...] = ()
     page: int = 1  # of results, for services that give them by the page
-
-    def with_operators(self) -> str:
-        """The text with `site:` operators, for services that have no domain parameters."""
-        wanted = " OR ".join(f"site:{domain}" for domain in self.include_domains)
-        unwanted = [f"-site:{domain}" for domain in self.exclude_domains]
-        several = len(self.include_domains) > 1
-        return " ".join(filter(None, [self.text, f"({wanted})" if several else wanted, *unwanted]))
 
 
 @dataclass(frozen=True)
@@ -56,8 +47,7 @@ class ProviderRequest:
 class Provider(Protocol):
     """Pure: the transport, its guard and its errors are ours.
 
-    Third parties register an instance in the entry point group `fsagent_tools.search_providers`,
-    under the name that the settings use. Two attributes may be left out: `page_size`, the hits
+    Two attributes may be left out: `page_size`, the hits
     of a full answer when there are more pages, and `parse`, which reads an answer that is no JSON.
     """
 
@@ -72,11 +62,11 @@ class Provider(Protocol):
 
 
 def tidy(hits: Sequence[Hit], query: SearchRequest) -> list[Hit]:
-    """Without tags and duplicates, within the domains, at most as many as were asked for."""
+    """Without tags and duplicates, at most as many as were asked for."""
     kept: dict[str, Hit] = {}
     for hit in hits:
         url = visible(hit.url.strip())
-        if url.startswith(("http://", "https://")) and _within(url, query):
+        if url.startswith(("http://", "https://")):
             clean = Hit(
                 _plain(hit.title, _TITLE),
                 url,
@@ -93,20 +83,6 @@ def normal(url: str) -> str:
     host = (parts.hostname or "").removeprefix("www.")
     query = TRACKING.sub("", parts.query).strip("&")
     return f"{host}{parts.path.rstrip('/')}?{query}"
-
-
-def _within(url: str, query: SearchRequest) -> bool:
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
-
-    def under(domains: tuple[str, ...]) -> bool:
-        return any(host == name or host.endswith(f".{name}") for name in map(str.lower, domains))
-
-    return not under(query.exclude_domains) and (
-        not query.include_domains or under(query.include_domains)
-    )
 
 
 def _plain(text: str, limit: int) -> str:

@@ -22,10 +22,6 @@ class Exa:
             "numResults": query.num_results,
             "contents": {"highlights": True},
         }
-        if query.include_domains:
-            body["includeDomains"] = list(query.include_domains)
-        if query.exclude_domains:
-            body["excludeDomains"] = list(query.exclude_domains)
         return ProviderRequest("/search", {"x-api-key": settings.api_key}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -50,8 +46,6 @@ class Tavily:
         body = {
             "query": query.text,
             "max_results": min(query.num_results, 20),
-            "include_domains": list(query.include_domains),
-            "exclude_domains": list(query.exclude_domains),
         }
         return ProviderRequest("/search", {"Authorization": f"Bearer {settings.api_key}"}, body)
 
@@ -68,7 +62,7 @@ class Brave:
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         count = min(query.num_results, self.page_size)
-        form = urlencode({"q": query.with_operators(), "count": count, "offset": query.page - 1})
+        form = urlencode({"q": query.text, "count": count, "offset": query.page - 1})
         headers = {"X-Subscription-Token": settings.api_key}
         return ProviderRequest(f"/res/v1/web/search?{form}", headers)
 
@@ -92,7 +86,7 @@ class Serper:
     page_size = 10
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        body = {"q": query.with_operators(), "num": query.num_results, "page": query.page}
+        body = {"q": query.text, "num": query.num_results, "page": query.page}
         return ProviderRequest("/search", {"X-API-KEY": settings.api_key}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -109,7 +103,7 @@ class SearXNG:
     page_size = 1  # what its engines give; an empty page is the last
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = urlencode({"q": query.with_operators(), "format": "json", "pageno": query.page})
+        form = urlencode({"q": query.text, "format": "json", "pageno": query.page})
         key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
         return ProviderRequest(f"/search?{form}", key)
 
@@ -124,10 +118,7 @@ class Perplexity:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        sites = query.include_domains or tuple(f"-{name}" for name in query.exclude_domains)
-        body: dict[str, Any] = {"query": query.text, "max_results": min(query.num_results, 20)}
-        if sites:  # it takes either kind, not both
-            body["search_domain_filter"] = list(sites[:20])
+        body = {"query": query.text, "max_results": min(query.num_results, 20)}
         return ProviderRequest("/search", {"Authorization": f"Bearer {settings.api_key}"}, body)
 
     def hits(self, answer: Mapping[str, Any]) -> Sequence[Hit]:
@@ -141,7 +132,7 @@ class Kagi:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = urlencode({"q": query.with_operators(), "limit": query.num_results})
+        form = urlencode({"q": query.text, "limit": query.num_results})
         headers = {"Authorization": f"Bot {settings.api_key}"}
         return ProviderRequest(f"/api/v0/search?{form}", headers)
 
@@ -159,7 +150,7 @@ class Google:
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
         key, _, engine = settings.api_key.partition(":")
-        form = {"cx": engine, "q": query.with_operators(), "num": min(query.num_results, 10)}
+        form = {"cx": engine, "q": query.text, "num": min(query.num_results, 10)}
         if query.page > 1:
             form["start"] = (query.page - 1) * self.page_size + 1
         return ProviderRequest(f"/customsearch/v1?{urlencode(form)}", {"X-Goog-Api-Key": key})
@@ -176,7 +167,7 @@ class Jina:
     needs_key = True
 
     def ask(self, query: SearchRequest, settings: SearchSettings) -> ProviderRequest:
-        form = urlencode({"q": query.with_operators(), "num": query.num_results})
+        form = urlencode({"q": query.text, "num": query.num_results})
         headers = {
             "Authorization": f"Bearer {settings.api_key}",
             "X-Respond-With": "no-content",
