@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from fsagent_tools.edits.leftovers import MARK, SIGN, elided, pasted
+from fsagent_tools.edits.leftovers import KEY, MARK, SIGN, WRITTEN_OUT, elided, pasted
 from fsagent_tools.edits.likeness import similarity
-from fsagent_tools.edits.slips import doubled, foreign, reaches, repeats_itself
+from fsagent_tools.edits.slips import comes_deeper, doubled, foreign, reaches, repeats_itself
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import Lines
@@ -105,6 +105,10 @@ def _again(
             what = f"The new text repeats the {more + 1} lines {where}, from {first}, which stay."
             way = "Leave them out."
         return Doubt(what, way, around(hunk))
+    if comes_deeper(new, below) and not comes_deeper(old, below):
+        line = in_quotes(_told(below[0]))
+        what = f"The new text ends with the line below, {line}, deeper, and that line stays."
+        return Doubt(what, "Leave it out.", around(hunk))
     if old and (count := reaches(new, below)):
         last = hunk.stop + count
         stay = f"line {last} stays" if count == 1 else f"lines {hunk.stop + 1}-{last} stay"
@@ -122,10 +126,7 @@ def _again(
 def _left(
     context: Context, hunk: Hunk, above: Sequence[bytes], below: Sequence[bytes]
 ) -> Doubt | None:
-    """What is no text of the file: placeholders, marks of a read or a paste, other spellings.
-
-    What parses with the marks of a paste has them for a reason.
-    """
+    """What is no text of the file: placeholders, marks of a read or a paste, other spellings."""
     new, old = hunk.new, context.old(hunk)
     text = b"\n".join(new)
     if SIGN.search(text) and (left_out := elided(new, old)):
@@ -137,7 +138,8 @@ def _left(
         what = f"The new text has {spelling}, which the file has nowhere."
         return Doubt(what, "Send the plain characters.")
     marks = MARK.search(text) and pasted(new, old, [*above, *below])
-    if marks and context.parses(hunk) is not True:
+    meant = marks == WRITTEN_OUT or KEY.match(text)  # if it parses so
+    if marks and not (meant and context.parses(hunk) is True):
         return Doubt(f"The new text seems to have {marks} in it.", "Send the bare lines.")
     return None
 
@@ -280,11 +282,28 @@ def _doubt_of(document: Document, context: Context, one: Placed) -> Doubt | None
 
 
 def _confirmed(document: Document, one: Placed) -> bool:
-    """Whether the change was refused before and comes with more quoted."""
-    before = document.seen.doubted.get((document.lines.count, one.hunk))
+    """Whether the change was refused before and comes with more quoted, or with lines beside it."""
+    doubted, count = document.seen.doubted, document.lines.count
+    for key in doubted:  # those of quotes are of several hunks, too
+        match key:
+            case (int(lines), Hunk() as hunk) if lines == count:
+                if _widens(document, one.hunk, hunk):
+                    return True
+    before = doubted.get((count, one.hunk))
     line, quote = one.quoted[0]  # the words that a refusal asks for
     words = document.lines.between(line, line + 1)[0].split()
     return before is not None and one.size > before and min(2, len(words)) <= len(quote.split())
+
+
+def _widens(document: Document, hunk: Hunk, other: Hunk) -> bool:
+    """Whether a hunk is the other one with lines beside it that stay as they are."""
+    if not (hunk.start <= other.start and other.stop <= hunk.stop) or hunk == other:
+        return False
+    above, below = (
+        document.lines.between(*part)
+        for part in ((hunk.start, other.start), (other.stop, hunk.stop))
+    )
+    return [*hunk.new] == [*above, *other.new, *below]
 
 
 def _remember(document: Document, one: Placed) -> None:

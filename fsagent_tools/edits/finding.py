@@ -6,7 +6,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from fsagent_tools.edits.doubt import Doubt, confirmed, doubt
-from fsagent_tools.edits.fit import AS_SENT, Fitted, Reading, fit, quoted_readings, settled
+from fsagent_tools.edits.fit import (
+    AS_SENT,
+    Fitted,
+    Reading,
+    fit,
+    quoted_readings,
+    settled,
+    strange_depth,
+)
 from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
 from fsagent_tools.edits.quotes import (
     SIMILAR,
@@ -175,11 +183,13 @@ def _fitted(source: Haystack, place: Match, old: bytes, put: bytes, *, exact: bo
     found = hunk(right)
     judged = source.parses(found)
     fitted = fit(source, found, found.start) if judged is not None else Fitted(found)
-    if fitted.hunk == found:
+    if fitted.hunk == found and (judged is False or fitted.doubt):
         return fitted
-    if judged is not False:
-        return Fitted(found)  # what is quoted exactly is put as it was sent
-    return _asked(found, [right, Reading(fitted.hunk.new, fitted.how)])
+    if judged is False:
+        return _asked(found, [right, Reading(fitted.hunk.new, fitted.how)])
+    if levelled := strange_depth(source, found):
+        return _asked(found, [right, Reading(levelled, "like the lines there")])
+    return Fitted(found)  # what is quoted exactly is put as it was sent
 
 
 def _asked(hunk: Hunk, readings: Sequence[Reading]) -> Fitted:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import gcd
 from typing import NamedTuple
 
 from fsagent_tools.edits.depth import (
@@ -27,6 +28,7 @@ from fsagent_tools.lines.source import indentation, text_of
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.problems import Parsing
 
+_NEAR = 30  # lines on either side
 _ABOVE = 100  # lines in which a block that ends may begin
 _OPENS = re.compile(rb"\s*(?:[-*+]|\d+[.)])\s|.*[:{(\[]\s*$")  # a deeper line may follow
 _OPENERS = (b":", b"{")  # at the end of a line behind which a block begins
@@ -88,6 +90,27 @@ def fit(context: Context, hunk: Hunk, line: int) -> Fitted:
     if not right and (known if verdict is False else [*verdicts.values()] == [False]):
         return Fitted(hunk)
     return Fitted(hunk, doubt=_doubted(hunk, new, next(filter(bytes.strip, there)), depth, sent))
+
+
+def strange_depth(context: Context, hunk: Hunk) -> tuple[bytes, ...] | None:
+    """New lines at the depth of their place, where they begin between the levels around it.
+
+    Or where all of them stand at the margin, and no old one does.
+    """
+    old = [*filter(bytes.strip, context.old(hunk))]
+    new = [*filter(bytes.strip, hunk.new)]
+    if not old or not new or _has_no_depth(context.name, old[0], new[0]):
+        return None
+    depth, sent = indentation(old[0]), indentation(new[0])
+    flat = all(map(indentation, old)) and not any(map(indentation, new))
+    near = context.lines.between(max(0, hunk.start - _NEAR), hunk.stop + _NEAR)
+    levels = {indentation(line) for line in near if line.strip()}
+    step = gcd(*map(len, levels)) or 1
+    fits = {*sent} <= {*b"".join(levels)} and not len(sent) % step
+    if depth == sent or not (flat or not fits):
+        return None
+    there = moved(hunk.new, sent, depth)
+    return None if there is None or [*there] == context.old(hunk) else there
 
 
 def _doubted(hunk: Hunk, new: bytes, there: bytes, depth: bytes, sent: bytes) -> Doubt:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from fsagent_tools.lines.source import indentation
+
 _DOTS = r"(?:\.{3,}|…)"
 SIGN = re.compile(
     rb"\.{3}|\xe2\x80\xa6|(?i:\b(?:existing|unchanged|omitted|rest|remainder|same|before)\b)"
@@ -24,11 +26,13 @@ _SAID = re.compile(  # all of a comment that has no dots
 _FEW = 2  # words before dots, in a comment; more are a sentence that trails off
 _WORDS = 9  # a longer line is a sentence about something, not a placeholder
 MARK = re.compile(rb"(?m)^\s*(?:\d+ ?[\t|:\xe2]|\+|```|~~~)|\\n")  # without one nothing is pasted
+KEY = re.compile(rb"\s*\d+: ")  # of a mapping, or a line's number
+WRITTEN_OUT = "line ends written out"
 _NUMBER = re.compile(rb"\s*(\d+)(?:\t| ?\||\xe2\x86\x92|: )")  # as reads put it before lines
 _FENCE = re.compile(rb"\s*(?:```|~~~)[\w+-]*\s*")
 _ADDED = re.compile(rb"\+(?![\d+=])")
-_WRITTEN_OUT = re.compile(  # a line end outside quotes, and no name that begins so
-    rb"(?:[^\"'`\\]|\\(?!n)|\"[^\"]*\"|'[^']*'|`[^`]*`)*\\n(?![a-z\\])"
+_ENDS = re.compile(  # outside quotes, no name and no pattern; or between lines that begin alike
+    rb"(?:[^\"'`\\]|\\(?!n)|\"[^\"]*\"|'[^']*'|`[^`]*`)*(?<!/)\\n(?:\\n|(?![a-z\\]))|\s*(\w+)\b.*\\n\1\b"
 )
 
 
@@ -45,9 +49,12 @@ def elided(new: Sequence[bytes], old: Sequence[bytes]) -> str:
 
 
 def _leaves_out(new: Sequence[bytes], number: int) -> bool:
-    """Whether dots stand among other lines: behind what opens a block they are all of it."""
+    """Whether dots stand among other lines: behind what opens a block they may be all of it."""
     above = next(filter(bytes.strip, reversed(new[:number])), b"")
-    return bool(above) and not above.rstrip().endswith((*_OPENERS, b"..."))
+    below = next(filter(bytes.strip, new[number + 1 :]), b"")
+    goes_on = bool(below) and len(indentation(below)) >= len(indentation(new[number]))
+    opened = above.rstrip().endswith(_OPENERS) and not goes_on
+    return bool(above) and not opened and not above.rstrip().endswith(b"...")
 
 
 def _stands_for_text(line: str) -> bool:
@@ -68,8 +75,8 @@ def pasted(new: Sequence[bytes], old: Sequence[bytes], beside: Sequence[bytes]) 
 
     Or line ends that are written out, which one line has.
     """
-    if any(map(_WRITTEN_OUT.match, new)) and not any(map(_WRITTEN_OUT.match, old)):
-        return "line ends written out"
+    if any(map(_ENDS.match, new)) and not any(map(_ENDS.match, old)):
+        return WRITTEN_OUT
     filled, others = [*filter(bytes.strip, new)], [*old, *beside]
     for what, mark in (("the numbers of the lines", _NUMBER), ("the signs of a diff", _ADDED)):
         found = [mark.match(line) for line in filled]

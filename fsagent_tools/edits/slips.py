@@ -1,12 +1,17 @@
 """Mistakes that a new text shows beside the file that it is for, whatever it is about."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
+
+from fsagent_tools.lines.source import indentation
 
 _TELLING = re.compile(rb".*[A-Za-z\x80-\xff]")
 _COMMON = re.compile(rb"(?:begin|break|continue|else|end|finally|pass|return|try)\b\W*")
 _BLOCK = 3  # lines of the smallest one
+_NEARBY = 10  # lines
+_COMMENT = b" \t*#/;-"  # signs of a line of a comment that says nothing
 _ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
 _BARE = re.compile(rb"(?<!\\)\"")
 _CURLY = [  # a pair of them, the first, and the plain one
@@ -34,6 +39,18 @@ def reaches(new: Sequence[bytes], below: Sequence[bytes]) -> int:
     return ends[-1] + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
+def comes_deeper(new: Sequence[bytes], below: Sequence[bytes]) -> bool:
+    """Whether a text ends with the line below it at a greater depth.
+
+    A line that tells little may close a block there, but is no deeper than the one above it then.
+    """
+    filled = [*filter(bytes.strip, new[-_NEARBY:])]
+    if len(filled) < 2 or not below or filled[-1].strip() != below[0].strip():
+        return False
+    above, last, there = (len(indentation(line)) for line in (*filled[-2:], below[0]))
+    return last > there and (_tells(below[0]) or last > above)
+
+
 def _tells(line: bytes) -> bool:
     return bool(_TELLING.match(line)) and not _COMMON.fullmatch(line.strip())
 
@@ -50,6 +67,7 @@ def foreign(new: bytes, data: bytes) -> str:
     for pair, first, plain in _CURLY:
         if first in new and plain.encode() not in new and pair.search(new) and first not in data:
             return "curly quotes"
+    new = new.removeprefix(BOM_UTF8)  # it comes along with the first line of a file
     if any(sign in new for sign in _BLANKS) and not any(sign in data for sign in _BLANKS):
         return "no-break or zero-width blanks"
     return ""
@@ -62,7 +80,10 @@ def repeats_itself(new: Sequence[bytes]) -> bool:
 
 
 def doubled(new: Sequence[bytes], old: Sequence[bytes]) -> bytes:
-    """A line that comes twice in a row, and did not in the old text; b"" if none."""
+    """A line that comes twice in a row, and did not in the old text; b"" if none.
+
+    But for signs of comments alone, which part paragraphs.
+    """
     known = {one for one, other in pairwise(old) if one == other}
     again = (one for one, other in pairwise(new) if one == other and one not in known)
-    return next(filter(bytes.strip, again), b"")
+    return next((line for line in again if line.strip(_COMMENT)), b"")

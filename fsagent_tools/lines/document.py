@@ -128,6 +128,7 @@ class Document:
             return f"needs the first {wanted} of its line behind it"
         there, sent = b"".join(live.split()), "".join(quote).encode(errors="replace")
         bare = sent.lstrip(_SIGNS)  # who quotes words leaves out what stands before the first
+        bare *= bool(b"".join(words).lstrip(_SIGNS))  # else they are those of the line below
         if there.startswith(sent) or (bare and there.lstrip(_SIGNS).startswith(bare)):
             return ""
         return f"does not stand before {in_quotes(' '.join(quote)[:60])}"

@@ -7,7 +7,7 @@ from fsagent_tools import Workspace, toolset
 JS = "f(() => {\n  if (a) {\n    b();\n  }\n});\n"
 PY = "def f():\n    if a:\n        b()\n"
 C = "int f() {\n#if A\n    a();\n#endif\n    b();\n}\n"
-JAVA = "class A {\n    void f() {\n        a();\n        b();\n    }\n}\n"
+TS = "class A {\n    f() {\n        a();\n        b();\n    }\n}\n"
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ JAVA = "class A {\n    void f() {\n        a();\n        b();\n    }\n}\n"
         ("a.py", PY, 1, 2, "if a:\n    c()", PY.replace("b", "c")),
         ("a.c", C, 2, 3, "    c();\n#endif", C.replace("a()", "c()")),
         ("a.c", C, 2, 2, "#define B\n    c();", C.replace("    a", "#define B\n    c")),
-        ("A.java", JAVA, 2, 3, "a(1);\nb(1);", JAVA.replace("()", "(1)").replace("f(1)", "f()")),
+        ("a.ts", TS, 2, 3, "a(1);\nb(1);", TS.replace("()", "(1)").replace("f(1)", "f()")),
     ],
 )
 def test_the_block_gets_the_depth_that_its_braces_or_other_lines_give_it(

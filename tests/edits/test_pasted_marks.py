@@ -124,9 +124,15 @@ def test_what_parses_only_as_it_came_is_meant():
     def parses(text):
         return True
 
-    put = "```\nb\n```"
+    put = "1: b\n2: c"
     found = find(b"a\nx\n", "x", put, evidence=Evidence(parses=parses))
     assert found.apply(b"a\nx\n").decode() == f"a\n{put}\n"
+
+
+@pytest.mark.parametrize("new", ["```\nb\n```", "+b", "2 | b", "2\tb"])
+def test_marks_that_only_a_paste_has_are_refused_though_the_text_parses(new):
+    with pytest.raises(InvalidChange, match=r"code fence|signs of a diff|numbers of the lines"):
+        find(b"a\nx\n", "x", new, evidence=Evidence(parses=lambda text: True))
 
 
 def test_entities_of_a_file_are_its_text():

@@ -35,6 +35,21 @@ CALLS = {
         "        x = 3\n        x = 3\n        return x",
         "twice in a row",
     ),
+    "the line below, deeper": (
+        "        for item in self.items:",
+        "        for item in self.items[1:]:\n                total += item",
+        "ends with the line below",
+    ),
+    "dots that open a block which goes on": (
+        ONE,
+        "        if self:\n            ...\n            return 3",
+        "A placeholder stands for omitted text",
+    ),
+    "line ends written out between lines that begin alike": (
+        HEAD,
+        "import a\\nimport b\\nclass B:",
+        "line ends written out",
+    ),
     "a text twice": (ONE, "        x = 3\n        return x\n" * 2, "second half"),
 }
 
@@ -82,6 +97,25 @@ def test_a_line_that_was_there_twice_may_be_so_again(root, name):
     assert after.endswith("b = 2\n")
 
 
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_signs_of_a_comment_may_come_twice(root, name):
+    out, after = sent(root, name, " * b", " * b\n *\n *\n * c", "/*\n * a\n * b\n */\n")
+    assert out.ok, out.text
+    assert after == "/*\n * a\n * b\n *\n *\n * c\n */\n"
+
+
+def test_words_of_the_line_below_do_not_confirm_one_of_signs_alone(root):
+    text = '"""\nimport a\nx = 1\n'
+    (root / "a.txt").write_text(text)
+    tools = toolset("workspace").bind(Workspace(root, line_ids="words"))
+    line_id = tools["read"].call({"file_path": "a.txt"}).text.split("\t")[0]
+    change = {"line_id": f"{line_id} import a", "new_content": "import b"}
+    out = tools["edit_lines"].call({"file_path": "a.txt", "changes": [change]})
+    assert not out.ok
+    assert "does not stand before 'import a'" in out.text
+    assert (root / "a.txt").read_text() == text
+
+
 def test_a_quote_with_more_around_it_confirms_what_was_refused(root):
     path = root / "a.txt"
     path.write_text("one\ntwo\n")
@@ -125,3 +159,28 @@ def test_an_exact_quote_is_replaced_by_what_was_sent(root, new):
     out = edit.call({"file_path": str(path), "old_string": old, "new_string": new})
     assert out.ok, out.text
     assert path.read_text() == f"body {{\n\tx: 1;\n}}\n\n{new}\n"
+
+
+@pytest.mark.parametrize("name", ["a.kt", "a.js", "a.css"])
+@pytest.mark.parametrize("new", ["c();\nd();", "     c();\n     d();", "\t\tc();\n\t\td();"])
+def test_an_exact_quote_is_not_replaced_by_lines_between_the_levels_of_the_file(root, name, new):
+    text = "a {\n    x {\n        b();\n    }\n}\n"
+    path = root / name
+    path.write_text(text)
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    out = edit.call({"file_path": str(path), "old_string": "        b();", "new_string": new})
+    assert not out.ok
+    assert "can be read in two ways" in out.text
+    assert path.read_text() == text
+    meant = {"old_string": "    x {\n        b();", "new_string": f"    x {{\n{new}"}
+    out = edit.call({"file_path": str(path), **meant})
+    assert out.ok, out.text
+
+
+def test_lines_of_another_level_may_take_the_place_of_an_exact_quote(root):
+    path = root / "a.kt"
+    path.write_text("a {\n    x {\n        b()\n    }\n}\n")
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    call = {"file_path": str(path), "old_string": "        b()\n    }", "new_string": "    c()"}
+    assert edit.call(call).ok
+    assert path.read_text() == "a {\n    x {\n    c()\n}\n"
