@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from fsagent_tools.encoding import with_escapes
 from fsagent_tools.errors import ToolError
 from fsagent_tools.records import dataclass
-from fsagent_tools.text import shown
 
 OK = "OK"
 LONG = 200  # characters of the longest fact
@@ -181,7 +181,7 @@ class Outcome:
         plain = [getattr(one, "plain", str)() for one in every]
         text, output = (_told(every, texts, advice) for texts in (rendered, plain))
         output = output if any(plain) else ""
-        text, output = shown(text) or "(empty)", shown(output)
+        text, output = with_escapes(text) or "(empty)", with_escapes(output)
         return cls(text, data=_shown(data), blocks=blocks, shape=shape, output=output)
 
     def with_note(self, note: str) -> "Outcome":
@@ -195,7 +195,7 @@ class Outcome:
     def refused(cls, error: ToolError, shape: Shape, text: str = "") -> "Outcome":
         """`text`: the refusal in the model's words."""
         return cls(
-            shown(f"{ERROR}{text or error}"),
+            with_escapes(f"{ERROR}{text or error}"),
             shape.word(error),
             _shown(_public(error.details)),
             shape=shape,
@@ -234,7 +234,7 @@ def _data(result: Result) -> dict[str, Any]:
 def _shown(value: Any) -> Any:
     """Data with its texts as they are shown."""
     if isinstance(value, str):
-        return shown(value)
+        return with_escapes(value)
     if isinstance(value, Mapping):
         return {name: _shown(one) for name, one in value.items()}
     return [*map(_shown, value)] if isinstance(value, list) else value

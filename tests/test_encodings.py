@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools.text import detect
+from fsagent_tools.encoding import detect
 
 TEXTS = {
     "cp1252 de": (

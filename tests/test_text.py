@@ -6,8 +6,9 @@ from contextlib import suppress
 import pytest
 
 from fsagent_tools import errors
+from fsagent_tools.encoding import decode
 from fsagent_tools.lines.source import Window, text_of
-from fsagent_tools.text import clip, decode, newline_of
+from fsagent_tools.text import clip, newline_of
 
 WORDS = "grün süß Straße\nzweite Zeile\n"
 CYRILLIC = "Привет, мир! Это обычный русский текст, чтобы кодировка угадывалась.\n" * 5

@@ -11,6 +11,7 @@ from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
 from fsagent_tools.edits.quotes import LOOKING, Choice, Evidence
 from fsagent_tools.edits.telling import Telling, find_or_tell, lines_as_are, without_names
+from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import (
     ActionDenied,
     InvalidArguments,
@@ -29,7 +30,6 @@ from fsagent_tools.session.planned import (
     planned,
 )
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import encoded
 
 _MORE = "Give more of the lines around it, or before it '@@ ' and the function it is in."
 

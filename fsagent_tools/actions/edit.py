@@ -13,6 +13,7 @@ from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
 from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence, Occurrences
 from fsagent_tools.edits.telling import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
@@ -20,7 +21,7 @@ from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import NOTEBOOK, encoded
+from fsagent_tools.text import NOTEBOOK
 
 _FURTHER = ("file_path", "old_string", "new_string")
 

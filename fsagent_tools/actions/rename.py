@@ -11,6 +11,7 @@ from fsagent_tools.actions.diagnostics import lacks_server
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.edits.locate import locate
+from fsagent_tools.encoding import decode, encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
 from fsagent_tools.files.port import Place
 from fsagent_tools.gate.all_or_none import all_or_none
@@ -21,7 +22,7 @@ from fsagent_tools.replies import SearchHit
 from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import clip, decode, encoded, in_quotes, some
+from fsagent_tools.text import clip, in_quotes, some
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.symbols import Raw, Span, Symbols

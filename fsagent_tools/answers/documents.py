@@ -7,13 +7,13 @@ from dataclasses import replace
 from fsagent_tools.answers.formats import HEAD, format_of
 from fsagent_tools.answers.media import DOCUMENTS, MAX_BINARY, document_text, reader
 from fsagent_tools.call import current
+from fsagent_tools.encoding import looks_binary, mark_of
 from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.hits import Hits, first_hits
 from fsagent_tools.search.scan import TextSearch
 from fsagent_tools.search.where import Where, spool
-from fsagent_tools.text import looks_binary, mark_of
 
 _NAMED = 3  # of the documents that could not be read
 

@@ -7,12 +7,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from fsagent_tools.answers.formats import HEAD
+from fsagent_tools.encoding import binary
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.services import lazy
-from fsagent_tools.text import NOTEBOOK, binary
+from fsagent_tools.text import NOTEBOOK
 
 if TYPE_CHECKING:
     from fsagent_tools.media.image import Picture

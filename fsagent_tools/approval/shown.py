@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from fsagent_tools.call import PendingChange
+from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.splice import Hunk, refine
 from fsagent_tools.names import display
 from fsagent_tools.runtime.recent import Recent
-from fsagent_tools.text import decode
 
 LISTED = 20  # entries of a tree that a request names
 VERBS = {

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.effects import Effect
+from fsagent_tools.encoding import decode, encoded, with_escapes
 from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.gate import Gated
 from fsagent_tools.gate.methods import verb
 from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.services import lazy, not_local
-from fsagent_tools.text import decode, encoded, shown
 
 if TYPE_CHECKING:
     from fsagent_tools.edits.quotes import Occurrences
@@ -117,7 +117,7 @@ class Direct(Gated):
         found = self.read_bytes(path)
         assumed = partial(self.session.assumed, self.files.place(path).relative)
         text = decode(found.data, found.path, encoding, assumed)
-        return FileText(found.path, shown(text.utf8.decode()), text.encoding, found.mtime_ns)
+        return FileText(found.path, with_escapes(text.utf8.decode()), text.encoding, found.mtime_ns)
 
     @verb("write", Effect.WRITE)
     def write_bytes(

@@ -27,10 +27,10 @@ from fsagent_tools.edits.quotes import (
     locate_quote,
     wanted_occurrences,
 )
+from fsagent_tools.encoding import as_quoted
 from fsagent_tools.errors import InvalidArguments, InvalidChange, NoMatch
 from fsagent_tools.lines.source import text_of
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
-from fsagent_tools.text import quoted
 
 _FIRST_ENDS = re.compile(rb"\n+")
 
@@ -70,7 +70,7 @@ def find(
     Raises `InvalidArguments` for an `old` that is equal to `new` or empty while the text is not, or
     if nothing would change, `InvalidChange` for a doubtful `new`, `NoMatch`, `MultipleMatches`.
     """
-    wanted, put = quoted(_encoded("old_string", old), text), _encoded("new_string", new)
+    wanted, put = as_quoted(_encoded("old_string", old), text), _encoded("new_string", new)
     _check(old, new, occurrences, evidence.threshold)
     source = Haystack(text, evidence)
     strategy, place, wanted, put = _located(source, wanted, put, occurrences, evidence)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 
+from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ToolError
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.states import State
@@ -11,7 +12,6 @@ from fsagent_tools.history.timeline import Step, Transition
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.names import display
 from fsagent_tools.replies import PathChange, StepChange
-from fsagent_tools.text import decode
 
 UNKNOWN = "(its content is not known any more)"
 

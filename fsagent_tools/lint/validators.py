@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
+from fsagent_tools.encoding import decode
 from fsagent_tools.lint import guarded, jsons, scripts, yamls
 from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.problems import Problem
 from fsagent_tools.runtime.aside import aside
-from fsagent_tools.text import decode
 
 MAX_LINTED_BYTES = 1 << 20
 _AT_ONCE = 1 << 14  # characters that are checked too fast for waiting to matter

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from fsagent_tools.encoding import Assumed, decode, is_utf8, looks_binary
 from fsagent_tools.errors import InvalidRegex, TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.policy import MAX_WHOLE
@@ -15,7 +16,6 @@ from fsagent_tools.search.query import OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.walk import order
 from fsagent_tools.search.where import Where, spool
-from fsagent_tools.text import Assumed, decode, is_utf8, looks_binary
 
 _MOST = 500  # files, in a search for what is not in ASCII
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all

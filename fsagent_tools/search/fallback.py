@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
+from fsagent_tools.encoding import decode, is_utf8, looks_binary, mark_of
 from fsagent_tools.errors import ToolError
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
@@ -20,7 +21,6 @@ from fsagent_tools.search.contents import TYPES, contents
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import unspool
-from fsagent_tools.text import decode, is_utf8, looks_binary, mark_of
 
 _UNMARKED = (b"", "")
 

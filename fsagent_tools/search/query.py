@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 from fsagent_tools.errors import InvalidRegex
 from fsagent_tools.records import dataclass
-from fsagent_tools.text import AROUND
+from fsagent_tools.text import EXCERPT
 
 MAX_PATTERN = 10_000  # characters; the kernel takes no argument above 128 KB
 BINARY = re.compile(
@@ -131,8 +131,8 @@ class _Line:
         if found and not self._high:
             start = found.end()
             self.hit = start + int(found[1]) - 1
-            self.low = max(start, self.hit - UTF8_MAX * AROUND)
-            self._high = self.hit + UTF8_MAX * AROUND
+            self.low = max(start, self.hit - UTF8_MAX * EXCERPT)
+            self._high = self.hit + UTF8_MAX * EXCERPT
             self.before = characters(self.kept[start : self.low])
             self.part += self.kept[self.low : self._high]
 

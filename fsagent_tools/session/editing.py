@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
+from fsagent_tools.encoding import Decoded, as_held, lookup
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
 from fsagent_tools.files.guard import LockedFile
 from fsagent_tools.files.guarded import GuardedFiles
@@ -20,7 +21,7 @@ from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Reviewer
 from fsagent_tools.session.texts import CHECKED, Whole
-from fsagent_tools.text import Decoded, as_held, lookup, newline_of
+from fsagent_tools.text import newline_of
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
+from fsagent_tools.encoding import lookup
 from fsagent_tools.errors import ConfigInvalid, EncodingError, InvalidGlob, ToolError
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.text import lookup
 
 _SETTINGS = ".editorconfig"
 _MOST = 100_000  # bytes of one

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeVar
 
+from fsagent_tools.encoding import Assumed, check_head
 from fsagent_tools.files.guard import LockedFile
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.files.port import Version
@@ -31,7 +32,7 @@ from fsagent_tools.session.texts import (
     taken_away,
     whole_text,
 )
-from fsagent_tools.text import Assumed, check_head, newline_of
+from fsagent_tools.text import newline_of
 
 _KEPT = 192 << 20  # bytes of files that one session keeps in memory
 _NEVER = object()

@@ -7,15 +7,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
 
-from fsagent_tools.errors import ReadFailed, TooLarge
-from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
-from fsagent_tools.files.port import Version
-from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
-from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.resplit import resplit
-from fsagent_tools.lines.source import Fetch, Lines, split
-from fsagent_tools.records import dataclass
-from fsagent_tools.text import (
+from fsagent_tools.encoding import (
     TELLING,
     Assumed,
     Decoded,
@@ -27,10 +19,18 @@ from fsagent_tools.text import (
     likely,
     looks_binary,
     mark_of,
-    newline_of,
     telling,
     with_strays,
 )
+from fsagent_tools.errors import ReadFailed, TooLarge
+from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
+from fsagent_tools.files.port import Version
+from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
+from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.resplit import resplit
+from fsagent_tools.lines.source import Fetch, Lines, split
+from fsagent_tools.records import dataclass
+from fsagent_tools.text import newline_of
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
 HASHED = "blake2b:"  # how the identity of a text begins; where no instruction does SHA-256, faster

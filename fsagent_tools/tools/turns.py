@@ -68,7 +68,7 @@ class MessageCalls:
         """
         own = self._begun(call, _Call(effect, task or call))
         try:
-            with changed(turn=Turn(self, call, hold)):
+            with changed(turn=CallTurn(self, call, hold)):
                 yield
         except pauses as pause:
             own.pause = pause
@@ -134,7 +134,7 @@ class MessageCalls:
 
 
 @dataclass(frozen=True)
-class Turn:
+class CallTurn:
     """That of one call, for the operations inside it."""
 
     message: MessageCalls

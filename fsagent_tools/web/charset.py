@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from fsagent_tools.text import BOMS, detect, is_utf8
+from fsagent_tools.encoding import BOMS, detect, is_utf8
 
 # Where a page declares its encoding: `<meta charset=...>`, `<?xml encoding=...?>`.
 DECLARED = re.compile(

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from fsagent_tools.encoding import looks_binary
 from fsagent_tools.errors import BinaryFile
 from fsagent_tools.media import apart
 from fsagent_tools.media.image import Picture
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.results import Block
-from fsagent_tools.text import looks_binary
 from fsagent_tools.web import converted
 from fsagent_tools.web.charset import decode_page
 from fsagent_tools.web.clean import visible

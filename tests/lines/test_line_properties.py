@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from fsagent_tools import Workspace, toolset
+from fsagent_tools.encoding import decode
 from fsagent_tools.errors import BinaryFile, EncodingError
 from fsagent_tools.lines.align import align, by_line
 from fsagent_tools.lines.carry import carry, carry_by_hash
@@ -30,7 +31,7 @@ from fsagent_tools.lines.index import LineIndex, checksums
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.session.index_store import FOLDER
-from fsagent_tools.text import clip, decode, newline_of
+from fsagent_tools.text import clip, newline_of
 
 FAST = (
     "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
