@@ -401,7 +401,7 @@ def looks_binary(data: bytes) -> bool:
     """Whether an unmarked file, or its head, is no text: by its signature, or by its NULs, of which
     a text has few and no other control characters.
     """
-    if data.startswith(MAGIC):
+    if data.startswith(MAGIC) or data[4:8] == b"ftyp":  # of films and of pictures of phones
         return True
     if b"\0" not in data:
         return False

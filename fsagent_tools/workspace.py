@@ -129,7 +129,9 @@ class Workspace(Direct, Rewind):
         private = self.policy.readonly or local is None
         alone = private and cache_dir is None and not home
         indexes = IndexStore(self.root, cache_dir, home, memory_only=alone)
-        self.session = Session(indexes, Encodings(self.files, encodings or {}).of)
+        # a door of its own: that of the workspace keeps history, and so leads back to it
+        door = _files(root, files, self.policy, durable=durable)
+        self.session = Session(indexes, Encodings(door, encodings or {}).of)
         past = {"session": self.session, "durable": durable} if history and not private else None
         self.services = Services(
             local, self.policy, lint=lint, search=search, servers=servers, past=past, state=home

@@ -119,8 +119,8 @@ def _one(workspace: Workspace, asked: ReadParams) -> Read:
         if p.pattern is not None:
             return _matching(workspace, p, file)
         if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
-            workspace.session.saw(file.place.relative)
-            return cells
+            with workspace.session.reading(file, workspace.style, p.encoding):
+                return cells  # what is written over it later is compared with this text
         try:
             with workspace.session.reading(file, workspace.style, p.encoding) as document:
                 show = _lines if p.column is None else _part_of_line

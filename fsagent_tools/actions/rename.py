@@ -22,6 +22,7 @@ from fsagent_tools.replies import SearchHit
 from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
+from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import clip, in_quotes, some
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def _standing(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, l
         raise InvalidArguments("name: this is no name.", hint="Send it as it stands in the file.")
     quote = p.name[parts[0].start() : parts[-1].end()]
     with workspace.files.open(p.path) as file:
-        place, text = file.place, decode(file.pread(file.version.size, 0), file.place.told)
+        place, text = file.place, decode(whole_bytes(file), file.place.told)
         low, high, whole = 0, None, text.utf8.decode()
         if p.line:
             number = int(p.line) - 1 if _NUMBER.fullmatch(p.line) else -1
@@ -237,7 +238,7 @@ def _read(workspace: Workspace, path: str) -> tuple[Place, str]:
     root = workspace.root.resolve()
     inner = str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
     with workspace.files.open(inner) as file:
-        return file.place, decode(file.read(), file.place.told).utf8.decode()
+        return file.place, decode(whole_bytes(file), file.place.told).utf8.decode()
 
 
 def _hits(workspace: Workspace, name: str) -> list[SearchHit]:

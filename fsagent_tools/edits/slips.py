@@ -14,8 +14,8 @@ _NEARBY = 10  # lines
 _COMMENT = b" \t*#/;-"  # signs of a line of a comment that says nothing
 _ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
 _BARE = re.compile(rb"(?<!\\)\"")
-_CURLY = [  # a pair of them, the first, and the plain one
-    (re.compile(f"{first}[^\n]*?{last}".encode()), first.encode(), plain)
+_CURLY = [  # the first of a pair, the last, and the plain one
+    (first.encode(), last.encode(), plain.encode())
     for first, last, plain in ('\u201c\u201d"', "\u2018\u2019'")
 ]
 _BLANKS = [sign.encode() for sign in "\u00a0\u202f\u200b\u2060\ufeff"]
@@ -64,8 +64,9 @@ def foreign(new: bytes, data: bytes) -> str:
         return 'quotes written out as `\\"`'
     if _ENTITY.search(new) and not _ENTITY.search(data):
         return "character entities such as `&lt;`"
-    for pair, first, plain in _CURLY:
-        if first in new and plain.encode() not in new and pair.search(new) and first not in data:
+    for first, last, plain in _CURLY:
+        pairs = (0 <= line.find(first) < line.rfind(last) for line in new.split(b"\n"))
+        if first not in data and plain not in new and any(pairs):
             return "curly quotes"
     new = new.removeprefix(BOM_UTF8)  # it comes along with the first line of a file
     if any(sign in new for sign in _BLANKS) and not any(sign in data for sign in _BLANKS):

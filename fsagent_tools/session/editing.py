@@ -176,7 +176,10 @@ class Edit:
         old, record = self.text, self.record
         if self.gated:
             self._check_seen(hunks)
-        place = self.target.place
+        place, session = self.target.place, self.host.session
+        # A change of a part shows nothing of the rest: who had not read that still has not.
+        is_read = place.relative in session.seen
+        is_read = is_read and not session.changed_since(place.relative, old.identity)
         raw, new, report = self.check(utf8)
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
@@ -191,7 +194,8 @@ class Edit:
             }
         self.text = record.advance(Whole(raw, new, lines, str(now)), now)
         self.document.join(joints)
-        self.host.session.saw(place.relative, self.text.identity)
+        if is_read:
+            session.saw(place.relative, self.text.identity)
         return Written(
             place.told,
             place.told_absolute,
@@ -263,18 +267,21 @@ def overwrite(  # noqa: PLR0913
                 edit = Edit(host, target, record, text, lint)
                 if check:
                     check(edit)
-                return edit.replace(utf8)
+                written = edit.replace(utf8)
+                session.saw(place.relative, edit.text.identity)
+                return written
         except (BinaryFile, EncodingError):
             pass  # was no text that can hold this: nothing to compare with
     assumed = partial(session.assumed, place.relative)
     form = Decoded(b"", lookup(encoding)) if encoding else Decoded(b"").of_new(utf8, assumed)
     raw = form.encode(utf8)
     report = host.services.review(lint, place, None, utf8)
-    target.write(raw, expect=before)
+    now = target.write(raw, expect=before)
     if before is not None:
         session.forget(place.relative)
-    session.saw(place.relative)
     lines = Lines.of(utf8, newline_of(utf8))
+    text = Whole(raw, replace(form, utf8=utf8), lines, str(now))
+    session.saw(place.relative, text.identity)
     new = Hunk(0, 0, tuple(lines.between(0, lines.count)))
     ends = lines.ends_with_newline or not utf8
     empty = Lines.of(b"", b"\n")

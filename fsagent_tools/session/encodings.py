@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 
 from fsagent_tools.encoding import lookup
 from fsagent_tools.errors import ConfigInvalid, EncodingError, InvalidGlob, ToolError
@@ -45,7 +46,7 @@ class Encodings:
 
     def _text(self, path: str) -> str:
         try:
-            with self._files.open(path) as file:
+            with closing(self._files), self._files.open(path) as file:
                 return file.read(_MOST).decode("utf-8", "replace")
         except ToolError:  # there is none, or it is not to be read
             return ""

@@ -82,15 +82,17 @@ class MessageCalls:
         with self._news:
             if call not in self._order:
                 self._order.append(call)
-            if known := self._calls.get(call):
-                # It runs again. So will others that paused, and all of its task; after its end, it
-                # is another message with the same IDs, or all of this one again.
+            known = self._calls.get(call)
+            if known and call not in self._expected:
+                # It is the first that runs again. So will others that paused, and all of its
+                # task; after its end, it is another message with the same IDs, or all of this.
                 self._expected |= {
                     name
                     for name, other in self._calls.items()
                     if not other.running
                     and (other.pause or known.pause is None or other.task == own.task)
                 }
+            if known:
                 self._until = time.monotonic() + ARRIVAL
             self._expected.discard(call)
             self._calls[call] = own

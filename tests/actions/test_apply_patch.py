@@ -1,9 +1,6 @@
 """Patches of several files: parsed, placed by their lines, judged whole, one step."""
 
 import random
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -304,27 +301,6 @@ def test_files_move_in_any_order(parts, after, project, tmp_path):
     done = patching(project({"a.py": b"a = 1\n"}), enveloped(*parts))
     assert done.ok, done.text
     assert contents(tmp_path) == after
-
-
-KILLED = """
-import os, signal, sys
-from fsagent_tools import Workspace, toolset
-from fsagent_tools.history.recorder import JournalWriter
-workspace, patch = Workspace(sys.argv[1]), sys.stdin.read()
-JournalWriter.takes = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)  # the deletion is last
-toolset("openai").bind(workspace)["apply_patch"].call({"input": patch})
-"""
-
-
-def test_a_patch_that_is_killed_halfway_is_taken_back_by_who_comes_next(project, tmp_path):
-    workspace = project(BEFORE)
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, tmp_path], input=ALL_KINDS, text=True, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
-    assert contents(tmp_path) != BEFORE
-    assert workspace.read_text("a.py").text.encode() == BEFORE["a.py"]
-    assert contents(tmp_path) == BEFORE
 
 
 @pytest.mark.parametrize(

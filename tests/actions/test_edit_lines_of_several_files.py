@@ -31,7 +31,7 @@ class Model:
     def edit(self, *files):
         changes = [{"file_path": path, **one} for path, given in files for one in given]
         out = self.tools["edit_lines"].call({"file_path": files[0][0], "changes": changes})
-        json.dumps([out.to_dict(), out.facts(), out.stored()])  # as hosts and records keep it
+        json.dumps([out.to_dict(), out.facts()])  # as hosts and records keep it
         return out
 
     def put(self, line, new):

@@ -25,7 +25,7 @@ def call(workspace, *also, **args):
     tools = toolset("filesystem").showing({"edit": ["also"]}).bind(workspace)
     first = {"path": "a.py", "old_string": "old", "new_string": "new"}
     out = tools["edit"].call({**first, "also": [*also], **args})
-    json.dumps([out.to_dict(), out.facts(), out.stored()])  # as hosts and records keep it
+    json.dumps([out.to_dict(), out.facts()])  # as hosts and records keep it
     return out
 
 

@@ -119,7 +119,7 @@ def test_a_huge_marked_file_with_a_broken_character_is_still_read(
 ):
     (root / "a.txt").write_bytes(b"\xef\xbb\xbfone\n" + b"two \xff two\n" * 50)
     told = read(sessions(), marks=marks, max_line_chars=widest)
-    assert told["content"].count("two � two") == 50
+    assert told["content"].count(r"two \xff two") == 50
 
 
 def test_a_huge_file_keeps_to_the_byte_limit_when_decoding_makes_it_longer(sessions, root, huge):

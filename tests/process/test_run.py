@@ -29,7 +29,7 @@ from tests.conftest import DEADLINES, PATIENCE, alive, no_new_descriptor, soon
         ("printf 'no newline'", "no newline", 0),
         ("exit 3", "", 3),
         ("kill -9 $$", "", 137),
-        ("printf 'a\\377\\0b'", "a\ufffd\0b", 0),
+        ("printf 'a\\377\\0b'", "a\ufffd\\x00b", 0),
         ("yes | head -1", "y\n", 0),
         ("cat; echo end of input", "end of input\n", 0),
         ("[[ a == a ]] && echo bash", "bash\n", 0),
