@@ -222,7 +222,7 @@ def test_nobody_is_asked_about_reads_refusals_and_what_changes_nothing(root):
 
 def test_the_kinds_of_effects_asked_about_can_be_chosen(root):
     bound = tools(root, asked := Asked(False), approve_effects=[Effect.DELETE, Effect.READ])
-    assert bound["write"].call({"path": "a.txt", "content": "x"}).ok
+    assert bound["write"].call({"path": "a.txt", "content": "x\n"}).ok
     assert bound["rm"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
     assert bound["read"].call({"path": "a.txt"}).code == "APPROVAL_DENIED"
     assert [request.diff for request in asked] == ["delete a.txt", ""]
@@ -243,7 +243,7 @@ def test_no_lock_is_held_while_the_answer_is_awaited(root):
 
 def test_a_fingerprint_is_of_the_effect(root):
     asked = Asked(False)
-    for content in ("x", "x", "y"):
+    for content in ("x\n", "x\n", "y\n"):
         tools(root, asked)["write"].call({"path": "a.txt", "content": content})
     first, again, other = (request.fingerprint for request in asked)
     assert first == again != other

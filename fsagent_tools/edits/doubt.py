@@ -109,7 +109,7 @@ def _again(
         line = in_quotes(_told(below[0]))
         what = f"The new text ends with the line below, {line}, deeper, and that line stays."
         return Doubt(what, "Leave it out.", around(hunk))
-    if old and (count := reaches(new, below)):
+    if old and (count := reaches(new, old, below)):
         last = hunk.stop + count
         stay = f"line {last} stays" if count == 1 else f"lines {hunk.stop + 1}-{last} stay"
         line = in_quotes(_told(below[count - 1]))

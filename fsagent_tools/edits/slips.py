@@ -21,10 +21,11 @@ _CURLY = [  # the first of a pair, the last, and the plain one
 _BLANKS = [sign.encode() for sign in "\u00a0\u202f\u200b\u2060\ufeff"]
 
 
-def reaches(new: Sequence[bytes], below: Sequence[bytes]) -> int:
+def reaches(new: Sequence[bytes], old: Sequence[bytes], below: Sequence[bytes]) -> int:
     """How many lines below its place a new text has, too, and was to replace; 0 if none.
 
     It has the first of them, and ends as the last one does: a whole block over its first part.
+    One that ends as what it replaces has its own end, though an equal block follows.
     """
     first = next((line.strip() for line in below if _tells(line)), None)
     own = [line.strip() for line in new]
@@ -32,6 +33,8 @@ def reaches(new: Sequence[bytes], below: Sequence[bytes]) -> int:
         return 0
     last = max(n for n, line in enumerate(own) if _tells(line))
     tail = own[last:]
+    if tail[0] in map(bytes.strip, old):
+        return 0
     ends = [n for n, line in enumerate(below[: len(own)]) if line.strip() == tail[0]]
     if not ends:
         return 0

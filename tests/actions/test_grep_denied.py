@@ -10,8 +10,8 @@ from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import Where
 
-DENIED = ("*.key", "secrets", "./sub/private/**", "a*/x.txt", "a.b/**/deep", "/etc", ".hid")
-OTHERWISE = ("[ab].txt", "{c,d}.txt", "**/?.md")  # in words that ripgrep may read otherwise
+DENIED = ("*.key", "secrets", "./sub/private/**", "a*/x.txt", "a.b/**/deep", "/etc", ".hid", "{c,d}.txt")
+OTHERWISE = ("[ab].txt", "**/?.md")  # in words that ripgrep may read otherwise
 FILES = (
     *("a.key", "sub/b.key", "secrets/s.txt", "sub/secrets", "sub/private/p.txt", "private/p.txt"),
     *("ab/x.txt", "ab/c/x.txt", "x.txt", "a.b/c/deep/d", "aXb/c/deep/d", "a.txt", "c.txt", "e.txt"),

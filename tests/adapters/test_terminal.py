@@ -135,7 +135,7 @@ def test_the_diff_is_shown_and_an_answer_is_of_one_call(kind, terminal, tmp_path
         told += shown
         question = at.sees("or why not: ")
         assert "[y/N" in question
-        if "-old\n+new" in shown:
+        if "+++ b/a.txt" in shown[shown.rindex("+++ ") :]:  # behind what the first one answered
             at.types("y\n")
         else:
             assert "+++ b/b.txt" in shown

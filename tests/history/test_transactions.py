@@ -71,7 +71,7 @@ def test_tools_take_part(root, files, workspace):
     done = []
 
     def call(path):
-        return lambda: done.append(write.call({"file_path": path, "content": "A"}).ok)
+        return lambda: done.append(write.call({"file_path": path, "content": "A\n"}).ok)
 
     fails(workspace, call("a"), call("new/b"))
     assert done == [True, True]
