@@ -159,7 +159,7 @@ def test_an_edit_holds_after_approved_edits_of_other_lines(root):
     def both(request):
         if request.arguments["new_string"] == "3\n":
             fingerprints["shown"] = request.fingerprint
-            assert tools(root, Asked())["edit"].call(replacing("one\n", "0\n1\n")).ok
+            assert bound["edit"].call(replacing("one\n", "0\n1\n")).ok
             fingerprints["now"] = bound["edit"].preview(replacing("three\n", "3\n")).fingerprint
         return True
 

@@ -10,7 +10,16 @@ from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.where import Where
 
-DENIED = ("*.key", "secrets", "./sub/private/**", "a*/x.txt", "a.b/**/deep", "/etc", ".hid", "{c,d}.txt")
+DENIED = (
+    "*.key",
+    "secrets",
+    "./sub/private/**",
+    "a*/x.txt",
+    "a.b/**/deep",
+    "/etc",
+    ".hid",
+    "{c,d}.txt",
+)
 OTHERWISE = ("[ab].txt", "**/?.md")  # in words that ripgrep may read otherwise
 FILES = (
     *("a.key", "sub/b.key", "secrets/s.txt", "sub/secrets", "sub/private/p.txt", "private/p.txt"),

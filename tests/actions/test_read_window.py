@@ -192,17 +192,3 @@ def test_a_huge_file_that_shrinks_before_it_is_counted_is_told(sessions, root, h
             workspace.session.reading(file, workspace.style),
         ):
             pass
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_a_line_that_no_window_holds_is_read_on_by_the_command_that_is_told(root, limit):
-    line = "".join(f"{n:05}é" for n in range(20_000))
-    (root / "a b.txt").write_text(f"{line}\n")
-    told = toolset("workspace").bind(Workspace(root))
-    out = told["read"].call({"file_path": "a b.txt", "limit": limit})
-    command = out.text.splitlines()[-1].removeprefix("With bash: ")
-    shown = out.text.partition("] ")[2].partition("…")[0]
-    rest = told["bash"].call({"command": command}).text
-    assert line.startswith(shown + rest[:20_000])
-    alone = toolset("workspace").without("bash").bind(Workspace(root))["read"]
-    assert "head -c" not in alone.call({"file_path": "a b.txt", "limit": limit}).text

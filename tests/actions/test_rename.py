@@ -230,7 +230,8 @@ def test_a_line_says_which_is_meant(opens, root, number):
     workspace = opens(line_ids="tag")
     if number == "id":
         read = toolset("workspace").bind(workspace)["read"]
-        number = read.call({"file_path": "a.go"}).text.splitlines()[1].partition(" ")[0]
+        shown = read.call({"file_path": "a.go"}).text.splitlines()[1]
+        number = shown.partition("]")[0].removeprefix("[LID:")
     assert renamed(workspace, line=number).ok
     assert (root / "a.go").read_text() == "# total\nlocal sum\ntotal of\n"
     assert (root / "b.go").read_text() == FILES["b.go"]

@@ -192,7 +192,8 @@ def test_of_workspaces_whose_commands_ended_the_longest_unused_is_closed_first(t
     with pool.lend("old") as old:
         pass
     with pool.lend("first") as first:
-        bash, _ = select_tools(first, only=["bash", "jobs"])
+        tools = select_tools(first, only=["bash", "jobs"])
+        bash = next(tool for tool in tools if tool.name == "bash")
         assert bash.call(
             {"command": "until test -e end; do sleep 0.1; done", "background": True}
         ).ok
