@@ -12,6 +12,7 @@ _COMMON = re.compile(rb"(?:begin|break|continue|else|end|finally|pass|return|try
 _BLOCK = 3  # lines of the smallest one
 _NEARBY = 10  # lines
 _COMMENT = b" \t*#/;-"  # signs of a line of a comment that says nothing
+_MARKUP = (".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".jsx", ".tsx", ".svelte", ".md")
 _ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
 _BARE = re.compile(rb"(?<!\\)\"")
 _CURLY = [  # the first of a pair, the last, and the plain one
@@ -58,14 +59,16 @@ def _tells(line: bytes) -> bool:
     return bool(_TELLING.match(line)) and not _COMMON.fullmatch(line.strip())
 
 
-def foreign(new: bytes, data: bytes) -> str:
+def foreign(new: bytes, data: bytes, name: str) -> str:
     """What a new text spells in a way that the file does nowhere; "" if nothing.
 
+    name: of the file; in markup an entity is the plain spelling.
     A text with plain quotes beside the curly ones has them for a reason.
     """
     if b'\\"' in new and not _BARE.search(new) and b'\\"' not in data:
         return 'quotes written out as `\\"`'
-    if _ENTITY.search(new) and not _ENTITY.search(data):
+    markup = name.lower().endswith(_MARKUP)
+    if not markup and _ENTITY.search(new) and not _ENTITY.search(data):
         return "character entities such as `&lt;`"
     for first, last, plain in _CURLY:
         pairs = (0 <= line.find(first) < line.rfind(last) for line in new.split(b"\n"))
