@@ -96,7 +96,7 @@ def find(
     grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
     asked = [*hunks, *sent] if count == 1 else changed if grows else []
     key = source.lines.count, *changed
-    again = occurrences != "unique" or len(there.strip()) == len(text.strip())
+    again = occurrences != "unique" or len(there) >= len(text) - 1  # its last line end aside
     sure = partial(confirmed, evidence.doubted, size=len(wanted), again=again)
     doubted = _doubted(source, asked, evidence, partial(sure, key), _meant(again))
     if fitted.doubt and not sure(("depth", *key)):
