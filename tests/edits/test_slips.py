@@ -233,3 +233,12 @@ def test_an_entity_is_plain_spelling_in_markup(root, ending):
     edit = toolset("compact").bind(Workspace(root))["Edit"]
     call = {"file_path": str(path), "old_string": "one", "new_string": "1 &lt; 2"}
     assert edit.call(call).ok
+
+
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_a_text_that_ends_as_a_line_below_but_deeper_holds_no_more_than_its_place(root, name):
+    text = "if a:\n    b()\n    if c:\n        d()\n    e()\nreturn e\n"
+    new = "    if a.b:\n        if c:\n            e()\n        return e"
+    out, after = sent(root, name, "    b()", new, text)
+    assert out.ok, out.text
+    assert after == text.replace("    b()", new)
