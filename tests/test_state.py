@@ -207,12 +207,12 @@ def hosts(root, state):
 def test_what_one_host_did_another_one_takes_back(hosts, root):
     hosts.run("A", ["write", {"file_path": "a.txt", "content": "A\n"}])
     hosts.run("A", ["bash", {"command": "echo made > new.txt; rm a.txt"}])
-    hosts.run("B", ["undo", {}])
+    hosts.run("B", ["undo", {"everybody": True}])
     assert not (root / "new.txt").exists()
     assert (root / "a.txt").read_text() == "A\n"
-    hosts.run("C", ["undo", {}])
+    hosts.run("C", ["undo", {"everybody": True}])
     assert (root / "a.txt").read_text() == "one\ntwo\n"
-    hosts.run("A", ["redo", {}])
+    hosts.run("A", ["redo", {"everybody": True}])
     assert (root / "a.txt").read_text() == "A\n"
 
 
