@@ -6,11 +6,10 @@ import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from fsagent_tools.errors import Cancelled, ConfigInvalid, Conflict, TimedOut, ToolError
-from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,9 @@ So naming their types loads neither searches nor commands nor the history.
 """
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-
-from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ Everything an adapter shows is derived from here.
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from fsagent_tools.effects import PERMISSIONS, RISK, Effect
 from fsagent_tools.params.arguments import Params
 from fsagent_tools.params.knob import Field
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Result
 from fsagent_tools.workspace import Workspace
 

@@ -1,7 +1,7 @@
 """Files that are no plain text, as lines to read and pictures to see."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -10,7 +10,6 @@ from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.encoding import binary
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.services import lazy
 from fsagent_tools.text import NOTEBOOK

@@ -2,13 +2,13 @@
 
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.errors import InvalidArguments, TooLarge
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Lines, Window, text_of
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 

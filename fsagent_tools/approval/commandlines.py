@@ -3,12 +3,12 @@
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency
-from fsagent_tools.records import dataclass
 
 _LARGEST = 1 << 16  # characters of a line that is looked into
 _JOINS = {"program", "list", "pipeline", "subshell", "compound_statement", "negated_command"}

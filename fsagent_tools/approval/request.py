@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from fsagent_tools.approval.commandlines import SimpleCommand, simple_commands
@@ -15,7 +15,6 @@ from fsagent_tools.errors import (
     ConfigInvalid,
     Conflict,
 )
-from fsagent_tools.records import dataclass
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
 

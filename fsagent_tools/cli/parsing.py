@@ -4,9 +4,9 @@ import argparse
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.tools.toolset import Tool
 from fsagent_tools.toolsets import TOOLSETS

@@ -5,7 +5,7 @@ Later layers replace the values of earlier ones: system, user, environment, expl
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from fsagent_tools.config.files import read_settings, standard_files
 from fsagent_tools.config.keys import validated
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.workspace import Workspace
 

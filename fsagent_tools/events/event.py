@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
@@ -12,7 +12,6 @@ from fsagent_tools.approval.shown import describe
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.events.changed import Facts, changed_files, facts_of
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome
 
 PATH_FIELDS = ("path", "source", "destination")

@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from fsagent_tools.files.port import Place
-from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)

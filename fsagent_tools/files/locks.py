@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 
 from fsagent_tools import call
@@ -14,7 +15,6 @@ from fsagent_tools.files import refusals
 from fsagent_tools.files.open_file import opened
 from fsagent_tools.files.replace import dead_temps
 from fsagent_tools.files.tree import remove_tree
-from fsagent_tools.records import dataclass
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
 NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS

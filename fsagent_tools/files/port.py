@@ -4,9 +4,8 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol, Self
-
-from fsagent_tools.records import dataclass
 
 TIMEOUT = 10.0  # seconds to wait for other writers
 COMPARED = 64 << 20  # bytes up to which a write reads what it replaces

@@ -4,7 +4,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from fsagent_tools import call
 from fsagent_tools.files import refusals
@@ -17,7 +17,6 @@ from fsagent_tools.files.replace import (
     rename_new,
     temporary,
 )
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.descriptors import held
 
 Take = Callable[[int, str, str, os.stat_result], None]  # parent, name, path from the top, status

@@ -14,7 +14,7 @@ the door to files, where the object is known.
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,6 @@ from fsagent_tools.approval.request import (
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:

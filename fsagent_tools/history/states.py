@@ -7,12 +7,11 @@ import os
 import stat
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fsagent_tools.files.keeping import EntrySlot
 from fsagent_tools.files.open_file import KINDS
-from fsagent_tools.records import dataclass
 
 JournalLine = Mapping[str, Any]
 IN_LINE = 8192  # bytes of new text that a line of the journal holds

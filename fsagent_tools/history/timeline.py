@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from fsagent_tools.history.states import JournalLine, State
-from fsagent_tools.records import dataclass
 
 _KINDS = ("checkpoint", "undo", "redo")
 

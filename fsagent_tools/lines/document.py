@@ -1,7 +1,7 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from string import punctuation
@@ -13,7 +13,6 @@ from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window, text_of
 from fsagent_tools.lines.splice import Hunk, grouped
 from fsagent_tools.lines.styles import STYLES, Style
-from fsagent_tools.records import dataclass
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
 
 NEARBY = 8  # live lines shown in a refusal

@@ -1,11 +1,11 @@
 """Hunks put into a text's bytes: every byte outside them stays as it was."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, repeat
 
 from fsagent_tools.lines.align import as_runs, matching_blocks
 from fsagent_tools.lines.source import Lines
-from fsagent_tools.records import dataclass
 
 Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
 

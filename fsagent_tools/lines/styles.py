@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from struct import unpack
 from typing import Literal
 
 from fsagent_tools.lines.ids import WIDTH, IdSet, mint
 from fsagent_tools.lines.source import Window
 from fsagent_tools.lines.words import id_of, mint_words, word_marks, word_of
-from fsagent_tools.records import dataclass
 
 StyleName = Literal["tag", "words"]
 _HEX = r"[0-9a-fA-F]{6}(?![0-9a-fA-F])"

@@ -1,12 +1,10 @@
 """How one parameter is declared, in the words of pydantic and without it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
-
-from fsagent_tools.records import dataclass
 
 REQUIRED: Any = ...
 LARGEST = 2**63  # of an integer; a longer one may not even be printable

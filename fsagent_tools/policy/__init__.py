@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -24,7 +24,6 @@ from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.state import STATE, is_own_state, own_state

@@ -1,9 +1,7 @@
 """Network hosts as a policy writes them: `host`, `host:port`, `[::1]:port`, and a proxy's URL."""
 
 import re
-from dataclasses import field
-
-from fsagent_tools.records import dataclass
+from dataclasses import dataclass, field
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 

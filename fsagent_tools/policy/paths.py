@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -10,7 +11,6 @@ from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, pattern_tokens, readin
 from fsagent_tools.names import composed
 from fsagent_tools.policy.mistakes import check_rule
 from fsagent_tools.policy.protected import RUN_BY_OTHERS
-from fsagent_tools.records import dataclass
 
 Closing = Literal["hidden", "read_only", "judged"]
 ALLOWED_PATHS = "allowed_paths"  # the rule's name

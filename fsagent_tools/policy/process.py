@@ -2,13 +2,12 @@
 
 import os
 import re
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.values import Strings, size, strings
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.state import root_name
 

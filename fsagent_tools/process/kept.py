@@ -6,11 +6,11 @@ import socket
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.process import keeper
 from fsagent_tools.process.room import ANSWER, MESSAGE, InRoom, KeeperGone, Room, Terms, file_of
-from fsagent_tools.records import dataclass
 
 _FREE = 2  # rooms that wait for their next program
 

@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from fsagent_tools.errors import CommandFailed
@@ -16,7 +16,6 @@ from fsagent_tools.process.kept import Keeper
 from fsagent_tools.process.kept import View as View
 from fsagent_tools.process.plain import InGroup, has_loopback
 from fsagent_tools.process.room import InRoom, KeeperGone, Terms
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.sandbox import landlock, seccomp, wrappers
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile

@@ -5,12 +5,12 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Policy
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.own_python import OWN_PYTHON
 
 _MOST_LINKS = 40

@@ -3,13 +3,12 @@
 import os
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 
 from fsagent_tools.policy import Limits
 from fsagent_tools.process.launcher import Launch
 from fsagent_tools.process.temporary import needing_temporary
-from fsagent_tools.records import dataclass
 from fsagent_tools.sandbox.profile import UNCONFINED, Profile
 
 MAX_OUTPUT = 51_200

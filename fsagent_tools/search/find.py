@@ -1,11 +1,11 @@
 """Finding paths by a glob, as a walk comes upon them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import Glob
-from fsagent_tools.records import dataclass
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import Listing, Walk, modified, order
 

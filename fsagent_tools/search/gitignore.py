@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.globs import Glob
-from fsagent_tools.records import dataclass
 
 MAX_BYTES = 1 << 20  # of one .gitignore; a larger one is no list of patterns
 TRAILING_SPACES = re.compile(r"(?<!\\) +$")

@@ -1,10 +1,9 @@
 """The first hits of a search in order of path, whatever order the engine finds them in."""
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from fsagent_tools.errors import TimedOut
-from fsagent_tools.records import dataclass
 from fsagent_tools.search.query import Binary, OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.walk import order

@@ -3,12 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Literal, NamedTuple
 from unicodedata import normalize
 
 from fsagent_tools.errors import InvalidRegex
-from fsagent_tools.records import dataclass
 from fsagent_tools.text import EXCERPT
 
 MAX_PATTERN = 10_000  # characters; the kernel takes no argument above 128 KB

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 
@@ -17,7 +17,6 @@ from fsagent_tools.process.alone import Alone, start_alone
 from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import start_reader
-from fsagent_tools.records import dataclass
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.search.where import Where

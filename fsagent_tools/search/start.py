@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
@@ -13,7 +14,6 @@ from fsagent_tools.files.port import Place
 from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.process.programs import Programs
-from fsagent_tools.records import dataclass
 
 BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
 COUNTED = 10  # times as many results as are shown are counted

@@ -1,7 +1,7 @@
 """Walking down a directory, however deep; no link is followed unless asked for."""
 
 from collections.abc import Callable, Generator
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import attrgetter
 
 from fsagent_tools.call import current
@@ -10,7 +10,6 @@ from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.files.port import Listed
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.names import composed, display
-from fsagent_tools.records import dataclass
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
 from fsagent_tools.search.start import Start
 from fsagent_tools.text import some

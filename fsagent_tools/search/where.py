@@ -3,11 +3,11 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import IO, Literal, Self
 
 from fsagent_tools.call import current
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
-from fsagent_tools.records import dataclass
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.start import Start

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -29,7 +29,6 @@ from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_p
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.resplit import resplit
 from fsagent_tools.lines.source import Fetch, Lines, split
-from fsagent_tools.records import dataclass
 from fsagent_tools.text import newline_of
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read

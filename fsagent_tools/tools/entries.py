@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal
 
@@ -13,7 +13,6 @@ from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.params.arguments import normalize_arguments, under_own_names
 from fsagent_tools.params.habits import under_shown_names
 from fsagent_tools.params.knob import REQUIRED, SHOWN, Knob
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape
 from fsagent_tools.services import lazy
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from fsagent_tools.params.arguments import (
     under_own_names,
 )
 from fsagent_tools.params.knob import Knob
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import lazy

@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fsagent_tools.effects import ASKED
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.lines.styles import StyleName
-from fsagent_tools.records import dataclass
 from fsagent_tools.results import Shape, html_table
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import lazy

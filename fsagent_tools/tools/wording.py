@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from fsagent_tools.actions import action_names
 from fsagent_tools.errors import ToolError, sentences
-from fsagent_tools.records import dataclass
 from fsagent_tools.tools.entries import Entry
 
 _NAME = re.compile(r"`(\w+)`(=\d+|[=:]|\.(?=\w))?")
