@@ -16,13 +16,13 @@ if sys.platform == "win32":
 from fsagent_tools.runtime import above
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval.commandlines import simple_commands
-    from fsagent_tools.approval.prompt import approve_at_terminal, ask_at_terminal
-    from fsagent_tools.approval.request import Request, Verdict
     from fsagent_tools.call import approving, emitting, identified
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
+    from fsagent_tools.gate.commandline import simple_commands
+    from fsagent_tools.gate.prompt import approve_at_terminal, ask_at_terminal
+    from fsagent_tools.gate.request import Request, Verdict
     from fsagent_tools.hosting.workspaces import Workspaces
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.options import select_tools
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from fsagent_tools.workspace import Workspace
 
 _HOMES = {
-    "approval.request": ("Request", "Verdict"),
+    "gate.request": ("Request", "Verdict"),
     "call": ("approving", "emitting", "identified"),
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
     "config": ("load",),
-    "approval.commandlines": ("simple_commands",),
+    "gate.commandline": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
     "options": ("select_tools",),
     "policy": ("Policy",),
-    "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
+    "gate.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "results": ("Outcome",),
     "tools.loops": ("awaited",),
     "tools.toolset": ("Entry", "Tool", "Toolset"),

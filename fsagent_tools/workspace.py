@@ -5,7 +5,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools.approval.shown import Origins
 from fsagent_tools.direct.rewind import Rewind
 from fsagent_tools.direct.verbs import Direct
 from fsagent_tools.effects import ASKED, Effect
@@ -14,8 +13,9 @@ from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done
 from fsagent_tools.files.store import Store
-from fsagent_tools.gate import check_guards
+from fsagent_tools.gate.gate import check_guards
 from fsagent_tools.gate.methods import verb
+from fsagent_tools.gate.request import Origins
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
@@ -29,8 +29,8 @@ from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval.request import Approve
     from fsagent_tools.events import EventLog
+    from fsagent_tools.gate.request import Approve
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
     from fsagent_tools.web.search.settings import SearchSettings

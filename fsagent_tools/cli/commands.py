@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.approval.prompt import approve_at_terminal
 from fsagent_tools.cli.extras import EXTRAS, all_commands
 from fsagent_tools.cli.parsing import (
     DEST,
@@ -26,6 +25,7 @@ from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
 from fsagent_tools.config import load
 from fsagent_tools.errors import InvalidArguments, TimedOut
+from fsagent_tools.gate.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.runtime.plugins import plugin
 from fsagent_tools.tools.toolset import Tool

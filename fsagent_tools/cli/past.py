@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.approval.prompt import escaped, tinted
 from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
+from fsagent_tools.gate.prompt import escaped, tinted
 from fsagent_tools.text import some
 
 if TYPE_CHECKING:

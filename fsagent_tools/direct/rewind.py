@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.gate import Gated
+from fsagent_tools.gate.gate import Gated
 from fsagent_tools.gate.methods import verb
 
 if TYPE_CHECKING:

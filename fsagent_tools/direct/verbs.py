@@ -11,7 +11,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.encoding import decode, encoded, with_escapes
 from fsagent_tools.errors import AlreadyExists
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.gate import Gated
+from fsagent_tools.gate.gate import Gated
 from fsagent_tools.gate.methods import verb
 from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.services import lazy, not_local

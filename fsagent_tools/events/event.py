@@ -8,10 +8,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.approval.shown import describe
 from fsagent_tools.call import PendingChange
 from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.events.changed import Facts, changed_files, facts_of
+from fsagent_tools.gate.request import describe
 from fsagent_tools.results import Outcome
 
 PATH_FIELDS = ("path", "source", "destination")

@@ -5,11 +5,10 @@ from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from typing import TypeVar
 
-from fsagent_tools.approval.request import previewed
-from fsagent_tools.approval.shown import describe
 from fsagent_tools.call import CancelFlag, PendingChange, changed, current
 from fsagent_tools.errors import Conflict, InvalidArguments, ToolError
-from fsagent_tools.gate import Gated
+from fsagent_tools.gate.gate import Gated
+from fsagent_tools.gate.request import describe, previewed
 
 _T = TypeVar("_T")
 MOST_FILES = 100  # of one call

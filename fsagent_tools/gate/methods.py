@@ -1,14 +1,14 @@
 """Methods of a workspace as operations that pass the gate."""
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from types import UnionType
 from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin
 
 from fsagent_tools.call import current
 from fsagent_tools.effects import RISK, Effect
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.gate import Gated, Operation, passed
+from fsagent_tools.gate.gate import Gated, Operation, run
 
 _S = TypeVar("_S", bound=Gated)
 _P = ParamSpec("_P")
@@ -17,8 +17,40 @@ _AS_WELL: dict[type, tuple[type, ...]] = {float: (int,), bytes: (bytearray,)}
 _Method = Callable[Concatenate[_S, _P], _T]
 
 
-class Given(dict[str, Any]):
-    """Arguments of a method, as records and requests tell them."""
+class MethodCall(Operation):
+    """One call of a method: `execute` runs it."""
+
+    def __init__(
+        self,
+        action: str,
+        effect: Effect,
+        method: Callable[[], Any],
+        given: Mapping[str, Any],
+        kinds: Mapping[str, tuple[type, ...]],
+    ) -> None:
+        self.action, self.effect, self.risk = action, effect, RISK[effect]
+        self._method, self._given, self._kinds = method, given, kinds
+        self.sent: Arguments = Arguments({n: _readable(v) for n, v in given.items()})
+
+    def params(self) -> "Arguments":
+        """The arguments, if each has its type. Raises `InvalidArguments`."""
+        for name, value in self._given.items():
+            if (expected := self._kinds.get(name)) and not isinstance(value, expected):
+                raise InvalidArguments(
+                    f"{name} is {expected[0].__name__}, not {type(value).__name__}.",
+                    hint=f"Call it with {expected[0].__name__} as {name}.",
+                )
+        return self.sent
+
+    def execute(self, params: object) -> Any:
+        return self._method()
+
+    def arguments(self, params: object) -> Mapping[str, Any]:
+        return {**self.sent}
+
+
+class Arguments(dict[str, Any]):
+    """Arguments of a method, as records have them."""
 
     def __getattr__(self, name: str) -> Any:
         return self.get(name)
@@ -38,7 +70,6 @@ def verb(
     def declare(method: _Method[_S, _P, _T]) -> _Method[_S, _P, _T]:
         code: Any = getattr(method, "__wrapped__", method).__code__
         names = code.co_varnames[1 : code.co_argcount]
-        name = method.__name__
         kinds = {n: _kinds(given) for n, given in method.__annotations__.items()}
 
         @wraps(method)
@@ -46,11 +77,9 @@ def verb(
             if current.get().inside is self.session:
                 return method(self, *args, **more)
             given = {**dict(zip(names, args, strict=False)), **more}
-            shown = Given({n: _readable(value) for n, value in given.items()})
-            run = lambda _: method(self, *args, **more)  # noqa: E731
-            read = partial(_fitting, shown, given, kinds)
-            asked = Operation(action, name, effect, shown, read, run, risk=RISK[effect], mark=mark)
-            done: _T = passed(self, asked)
+            asked = MethodCall(action, effect, lambda: method(self, *args, **more), given, kinds)
+            asked.name, asked.is_mark = method.__name__, mark
+            done: _T = run(self, asked)
             return done
 
         return passing
@@ -65,19 +94,6 @@ def _kinds(annotation: Any) -> tuple[type, ...]:
     if not all(isinstance(kind, type) for kind in found):
         return ()
     return (*found, *_AS_WELL.get(found[0], ()))
-
-
-def _fitting(
-    shown: Given, given: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]
-) -> Given:
-    """`told`, if each value has its type. Raises `InvalidArguments`."""
-    for name, value in given.items():
-        if (fit := kinds.get(name)) and not isinstance(value, fit):
-            raise InvalidArguments(
-                f"{name} is {fit[0].__name__}, not {type(value).__name__}.",
-                hint=f"Call it with {fit[0].__name__} as {name}.",
-            )
-    return shown
 
 
 def _readable(value: Any) -> Any:

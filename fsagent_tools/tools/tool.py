@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fsagent_tools.call import HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
-from fsagent_tools.gate import Operation, approver, passed
+from fsagent_tools.gate.gate import Operation, approver, run
 from fsagent_tools.hosting.workspaces import Workspaces
 from fsagent_tools.params.arguments import (
     Params,
@@ -33,7 +33,7 @@ from fsagent_tools.workspace import Workspace
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from fsagent_tools.approval.request import Request
+    from fsagent_tools.gate.request import Request
 
 _TELLING = (Effect.READ, Effect.NETWORK)
 _Sent = Mapping[str, Any] | str  # by a model: arguments, or their JSON text
@@ -186,25 +186,8 @@ class Tool:
             **hidden: Parameters that the host sets for this call, by the names of the toolset or of
                 the action.
         """
-        done: Outcome = passed(self.workspace, self._meant(arguments)._operation(arguments, hidden))
-        return done
-
-    def _operation(self, sent: _Sent, hidden: _Hidden) -> Operation:
-        entry, action = self.entry, self.entry.action
-        return Operation(
-            action.name,
-            self.name,
-            action.effect,
-            sent,
-            partial(self._params, sent, hidden),
-            partial(action.run, self.workspace),
-            asks=True,
-            risk=self.risk,
-            only_tells=action.only_tells,
-            spelling=entry.spelling,
-            said={"command": self.command} if self.whole else {},
-            settle=self._settled,
-        )
+        outcome: Outcome = run(self.workspace, ToolCall(self._meant(arguments), arguments, hidden))
+        return outcome
 
     def effect_of(self, arguments: Mapping[str, Any] | str) -> Effect:
         """What this call may do; a tool of several commands may do more."""
@@ -227,13 +210,57 @@ class Tool:
             self.call(arguments)
         return asked[0] if asked else None
 
-    def _settled(self, work: Callable[[], Result]) -> Outcome:
-        """The outcome of `work`, whatever comes of it."""
-        shape = self.entry.result
+    async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
+        """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
+        tool = self._meant(arguments)
+        slow = tool.entry.action.waits or tool.effect in WAITING
+        asks = approver(self.workspace, ToolCall(tool, arguments, hidden))
+        waits = slow or current.get().turn or asks
+        return await called(partial(self.call, arguments, **hidden), waits=bool(waits))
+
+
+class ToolCall(Operation):
+    """One call of a tool: `params` are what a model sent over the defaults, pins and the host over
+    all; refusals and bugs settle as outcomes.
+    """
+
+    is_tool = True
+
+    def __init__(self, tool: Tool, sent: _Sent, hidden: _Hidden) -> None:
+        self.tool, self.sent, self._hidden = tool, sent, hidden
+        self.action, self.effect = tool.entry.action.name, tool.effect
+        self.name, self.risk = tool.name, tool.risk
+
+    def params(self) -> Params:
+        tool, entry = self.tool, self.tool.entry
+        taken, arguments = entry.taken, parse_arguments(self.sent)
+        if tool.whole:
+            arguments = tool.whole.without_command(arguments, entry)
+        known = {n: v for n, v in arguments.items() if n in taken or not entry.has_anyway(n, v)}
+        given = normalize_arguments(known, taken, lambda name: taken[name].absent)
+        names = entry.rename, entry.readers
+        own, host = under_own_names(given, *names), under_own_names(self._hidden, *names)
+        values = {**entry.defaults, **own, **entry.pin, **host}
+        params: Params = accepted(entry.action.params, values, entry.spelling)
+        return params
+
+    def execute(self, params: Params) -> Result:
+        return self.tool.entry.action.run(self.tool.workspace, params)
+
+    def arguments(self, params: Params) -> Mapping[str, Any]:
+        command = {"command": self.tool.command} if self.tool.whole else {}
+        own = params.as_json(given=True)
+        return {**command, **{self.tool.entry.spelling(n): v for n, v in own.items()}}
+
+    def only_reports(self, params: Params) -> bool:
+        return self.tool.entry.action.only_tells(params)
+
+    def settle(self, work: Callable[[], Result]) -> Outcome:
+        shape, wording = self.tool.entry.result, self.tool.wording
         try:
-            return Outcome.of(work(), shape, self.wording.advice)
+            return Outcome.of(work(), shape, wording.advice)
         except ToolError as error:
-            return Outcome.refused(error, shape, self.wording.refusal(error))
+            return Outcome.refused(error, shape, wording.refusal(error))
         except HostError as carried:
             raise carried.error from None
         except Exception as error:
@@ -251,25 +278,3 @@ class Tool:
             if self.effect not in _TELLING
             else "Nothing was written. Try other arguments or another tool.",
         )
-
-    async def acall(self, arguments: Mapping[str, Any] | str, **hidden: Any) -> Outcome:
-        """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
-        tool = self._meant(arguments)
-        asked = tool._operation(arguments, hidden)
-        slow = tool.entry.action.waits or tool.effect in WAITING
-        waits = slow or current.get().turn or approver(self.workspace, asked)
-        return await called(partial(self.call, arguments, **hidden), waits=bool(waits))
-
-    def _params(self, sent: _Sent, hidden: _Hidden) -> Params:
-        """What the action gets: what a model sent over the defaults, pins and the host over all."""
-        entry, taken = self.entry, self.entry.taken
-        arguments = parse_arguments(sent)
-        if self.whole:
-            arguments = self.whole.without_command(arguments, entry)
-        known = {n: v for n, v in arguments.items() if n in taken or not entry.has_anyway(n, v)}
-        given = normalize_arguments(known, taken, lambda name: taken[name].absent)
-        names = entry.rename, entry.readers
-        own, host = under_own_names(given, *names), under_own_names(hidden, *names)
-        values = {**entry.defaults, **own, **entry.pin, **host}
-        params: Params = accepted(entry.action.params, values, entry.spelling)
-        return params

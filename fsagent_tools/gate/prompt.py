@@ -7,7 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval.request import Request, Verdict
+    from fsagent_tools.gate.request import Request, Verdict
 
 COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 RESET = "\x1b[0m"
