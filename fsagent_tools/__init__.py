@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
-    from fsagent_tools.tools.loops import awaited
-    from fsagent_tools.tools.toolset import Tool, Toolset
+    from fsagent_tools.toolkit.asyncio_bridge import awaited
+    from fsagent_tools.toolkit.toolset import Tool, Toolset
     from fsagent_tools.toolsets import execute, toolset
     from fsagent_tools.toolsets.families import toolset_for
     from fsagent_tools.workspace import Workspace
@@ -48,8 +48,8 @@ _HOMES = {
     "policy": ("Policy",),
     "gate.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "results": ("Outcome",),
-    "tools.loops": ("awaited",),
-    "tools.toolset": ("Entry", "Tool", "Toolset"),
+    "toolkit.asyncio_bridge": ("awaited",),
+    "toolkit.toolset": ("Entry", "Tool", "Toolset"),
     "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
     "toolsets.families": ("toolset_for",),
     "workspace": ("Workspace",),

@@ -14,8 +14,8 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.tools.loops import beside_a_loop
-from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
+from fsagent_tools.toolkit.asyncio_bridge import beside_a_loop
+from fsagent_tools.toolkit.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import Workspace
 

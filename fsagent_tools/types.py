@@ -19,8 +19,8 @@ from fsagent_tools.replies import (
     Unrestored,
 )
 from fsagent_tools.results import Block, Shape
-from fsagent_tools.tools.entries import Entry
-from fsagent_tools.tools.turns import calls_of
+from fsagent_tools.toolkit.entry import Entry
+from fsagent_tools.toolkit.turns import calls_of
 
 __all__ = [
     "Block",

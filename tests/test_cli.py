@@ -214,7 +214,7 @@ def test_every_parameter_is_a_word_or_an_option(name, entry, here, capsys):
         main(["--toolset", name, entry.shown_name, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
-    for field in entry.visible if entry.commands else entry.action.params.knobs:
+    for field in entry.visible if entry.commands else entry.action.params.model_fields:
         if field not in entry.pin:
             spelled = entry.spelling(field)
             assert spelled.upper() in shown or f"--{spelled.replace('_', '-')}" in shown

@@ -6,16 +6,14 @@ import pytest
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.actions import ALL
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.params.arguments import Params, accepted
-from fsagent_tools.params.knob import Field
-from fsagent_tools.params.validation import converter
+from fsagent_tools.toolkit.params import Field, Params, accepted, converter
 
 SENT = [
     *(None, True, False, 0, 1, -1, 7, 2**31, 10**30, 0.5, 1.0, float("inf"), float("nan")),
     *("", "ids", "all", "content", "file", "1", "true", "ä", "\0", "\ud800", b"a"),
     *([], ["a"], (), ("a",), {}, {"a": "b"}),
 ]
-KNOBS = [(each, name) for each in ALL for name in each.params.knobs]
+KNOBS = [(each, name) for each in ALL for name in each.params.model_fields]
 
 
 class WindowParams(Params):
@@ -27,7 +25,7 @@ class WindowParams(Params):
 
 @pytest.mark.parametrize(("action", "name"), KNOBS, ids=lambda x: getattr(x, "name", x))
 def test_what_fits_is_what_pydantic_takes_unchanged(action, name):
-    knob = action.params.knobs[name]
+    knob = action.params.model_fields[name]
     read = converter(name, knob)
     for value in SENT:
         if action.params.fits(name, value):

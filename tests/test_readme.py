@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from fsagent_tools.tools import tokens
 
 from fsagent_tools import TOOLSETS, Workspace, select_tools, toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools.tools import tokens
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
@@ -103,7 +103,7 @@ def test_a_picture_shows_what_the_tools_say(script):
 
 def hidden(entry):
     """The parameters that only a host sets, with their defaults."""
-    for name, knob in entry.action.params.knobs.items():
+    for name, knob in entry.action.params.model_fields.items():
         if not entry.shows(name) and name not in entry.pin:
             value = entry.defaults.get(name, knob.factory() if knob.factory else knob.default)
             spelt = entry.spelling(name)

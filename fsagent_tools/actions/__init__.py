@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
-    from fsagent_tools.answers.action import Action
+    from fsagent_tools.toolkit.action import Action
 
     ALL: tuple[Action[Any], ...]
 

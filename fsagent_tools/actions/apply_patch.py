@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import of_sent
 from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.finding import Found, find
 from fsagent_tools.edits.patch import FilePatch, PatchHunk, parse_patch, put_hunk
@@ -30,6 +28,8 @@ from fsagent_tools.session.planned import (
     planned,
 )
 from fsagent_tools.session.review import LINT, Lint
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import of_sent
 
 _MORE = "Give more of the lines around it, or before it '@@ ' and the function it is in."
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.names import display
@@ -27,6 +26,7 @@ from fsagent_tools.process.shell import (
 from fsagent_tools.replies import Completed
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
 _RESTARTED = "echo The shell begins anew."

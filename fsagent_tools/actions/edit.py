@@ -6,8 +6,6 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines
 from fsagent_tools.call import patience
 from fsagent_tools.edits.doubt import Parses
 from fsagent_tools.edits.finding import find
@@ -22,6 +20,8 @@ from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import Edited, EditMarks, How, edited_of, numbered_lines
 
 _FURTHER = ("file_path", "old_string", "new_string")
 

@@ -7,9 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.documents import is_document, search_documents, unsearched
-from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import DOCUMENTS
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory
@@ -23,6 +21,8 @@ from fsagent_tools.search.scan import TextSearch, regex_of, searching
 from fsagent_tools.search.start import BYTES_OF_RESULTS, COUNTED, Start, first_of, fitting
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, clip, excerpt, some
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.matches import Matches
 
 _MAX_RESULTS = 100
 MAX_CONTEXT = 100

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.start import Start, fitting, printable
 from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 
 MAX_ENTRIES = 2_000
 

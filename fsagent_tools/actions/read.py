@@ -8,7 +8,6 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.formats import HEAD, explained
 from fsagent_tools.answers.media import (
     DOCUMENTS,
@@ -18,8 +17,15 @@ from fsagent_tools.answers.media import (
     notebook,
     reader,
 )
-from fsagent_tools.answers.parts import together
-from fsagent_tools.answers.window import (
+from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
+from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.source import Window
+from fsagent_tools.results import Block
+from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.params import number_as_text
+from fsagent_tools.toolkit.window import (
     Bounds,
     Marks,
     Read,
@@ -29,20 +35,14 @@ from fsagent_tools.answers.window import (
     marked,
     numbered,
     part_of_line,
+    together,
     whole,
     window,
     window_start,
 )
-from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
-from fsagent_tools.files.guarded_file import ReadableFile
-from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.source import Window
-from fsagent_tools.params.arguments import number_as_text
-from fsagent_tools.results import Block
-from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 
 if TYPE_CHECKING:
-    from fsagent_tools.answers.matches import Matches
+    from fsagent_tools.toolkit.matches import Matches
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8}):([1-9]\d{0,11})", re.DOTALL)
 _LIMIT = 2000  # lines

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.actions.diagnostics import lacks_server
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.edits.locate import locate
 from fsagent_tools.encoding import decode, encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
@@ -17,13 +15,15 @@ from fsagent_tools.files.port import Place
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.params.arguments import number_as_text
 from fsagent_tools.replies import SearchHit
 from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import clip, in_quotes, some
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import clipped, of_files
+from fsagent_tools.toolkit.params import number_as_text
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.symbols import Raw, Span, Symbols

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field, replace
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.errors import (
     BinaryFile,
     InvalidArguments,
@@ -12,6 +11,7 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.results import Block
 from fsagent_tools.text import clip
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.converted import EMPTY

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.errors import ConfigInvalid, NotConfigured
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.web.clean import untrusted
 from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.fetch import Fetcher

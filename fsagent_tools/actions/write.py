@@ -7,8 +7,6 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Literal
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped, of_sent
 from fsagent_tools.edits.leftovers import elided
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
@@ -18,6 +16,8 @@ from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import MAX_LINE_CHARS, first_lines, in_quotes
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import clipped, of_sent
 
 _ENDS = (b"\n", b"\r")
 _PART = "Or change a part with `edit_lines`. Or change a part with `edit`."  # one is there, mostly

@@ -28,7 +28,7 @@ from fsagent_tools.errors import InvalidArguments, TimedOut
 from fsagent_tools.gate.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.runtime.plugins import plugin
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import toolset
 
 FAILED_SEARCH = 2  # as rg has it

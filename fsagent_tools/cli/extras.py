@@ -10,8 +10,8 @@ from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import show
 from fsagent_tools.errors import MissingDependency, ToolError
 from fsagent_tools.results import Outcome, Shape
-from fsagent_tools.tools.tokens import cost, counter, definition
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.toolkit.tokens import cost, counter, definition
+from fsagent_tools.toolkit.toolset import Tool
 
 Tools = Mapping[str, Tool]
 HELP = {

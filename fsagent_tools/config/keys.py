@@ -3,17 +3,18 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint
+from fsagent_tools.toolkit.params import closed_model, instance
 from fsagent_tools.workspace import Staleness
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 _SESSION: Mapping[str, Any] = {
     "toolset": str,
@@ -42,7 +43,7 @@ def validated(given: Mapping[str, Any]) -> dict[str, Any]:
         _check_names(key, types().get(key), value)
     check_keys("", given, types())
     try:
-        model = lazy.validation.instance(_model(), given)
+        model = instance(_model(), given)
     except InvalidArguments as error:
         raise ConfigInvalid(str(error)) from None
     return {key: getattr(model, key) for key in given}
@@ -50,8 +51,8 @@ def validated(given: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _model() -> "type[BaseModel]":
-    shapes = {key: (kind, None) for key, kind in types().items()}
-    return lazy.validation.closed_model("Configuration", shapes)
+    shapes = {key: FieldInfo.from_annotated_attribute(kind, None) for key, kind in types().items()}
+    return closed_model("Configuration", shapes)
 
 
 def _check_names(path: str, kind: Any, value: Any) -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import symbols as symbols
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
-    from fsagent_tools.params import schemas as schemas
-    from fsagent_tools.params import validation as validation
     from fsagent_tools.process import closed as closed
     from fsagent_tools.process import jobs as jobs
     from fsagent_tools.process import judge as judge
@@ -34,8 +32,6 @@ _LOADERS = {
     "settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
-    "schemas": lambda: import_module("fsagent_tools.params.schemas"),
-    "validation": lambda: import_module("fsagent_tools.params.validation"),
     "shell": lambda: import_module("fsagent_tools.process.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),

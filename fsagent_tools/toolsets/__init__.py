@@ -12,7 +12,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.results import Outcome, Shape
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.tools.toolset import Toolset
+from fsagent_tools.toolkit.toolset import Toolset
 from fsagent_tools.workspace import Workspace
 
 _NAMES = (

@@ -423,7 +423,7 @@ def test_jobs_end_when_the_interpreter_does(tmp_path):
     script = f"""
 from fsagent_tools.actions.bash import bash
 from fsagent_tools import toolset
-from fsagent_tools.tools.toolset import Entry, Tool
+from fsagent_tools.toolkit.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 ws = Workspace({str(tmp_path)!r})
 Tool(Entry(bash), ws).call({{"command": "sleep 8006"}}, background=True)

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from fsagent_tools.tools import tokens
 
 CODE = "def f(x):\n    if x:\n        return 1\n    return 0\n\n\nprint(f(2))\n"

@@ -56,7 +56,7 @@ ROWS = [
 
 def default(entry: Entry, field: str):
     """What the action gets when nobody says anything."""
-    knob = entry.action.params.knobs[field]
+    knob = entry.action.params.model_fields[field]
     own = knob.factory() if knob.factory else knob.default
     return {field: own, **entry.defaults, **entry.pin}[field]
 

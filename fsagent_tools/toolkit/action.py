@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from fsagent_tools.effects import PERMISSIONS, RISK, Effect
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
 from fsagent_tools.results import Result
+from fsagent_tools.toolkit.params import Field, Params
 from fsagent_tools.workspace import Workspace
 
 __all__ = ["Action", "Effect", "Field", "Params", "Workspace", "action"]

@@ -1,17 +1,19 @@
 """What a read answers: the lines that fit into it, and what stands before each of them."""
 
+import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.errors import InvalidArguments, TooLarge
+from fsagent_tools.errors import InvalidArguments, TooLarge, ToolError
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.lines.source import Lines, Window, text_of
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, clip
 
+_LINES = re.compile(r"(?:(.+?):)?(\d+)(?:[-:](\d+))?")
 _NUMBER = 6  # columns of a line number
 _LONGEST = 16 << 20  # bytes of a line that is still shown
 _BLOCK = 1 << 20  # bytes of a longer one that are looked at at a time
@@ -195,3 +197,33 @@ def numbered(numbers: Sequence[int], texts: Sequence[str]) -> str:
     width = max(_NUMBER, len(str(max(numbers, default=0))))
     pairs = zip(numbers, texts, strict=True)
     return "\n".join(f"{number:>{width}}\t{text}" for number, text in pairs)
+
+
+def together(
+    first: Read, parts: Sequence[str], room: int, read: Callable[[str, int, int | None, int], Read]
+) -> tuple[str, list[Read]]:
+    """Each part under its name, in what room those before it left, and what could be read.
+
+    parts: files, or lines of one such as `a.py:10-20`, without a name those of the first. read: is
+    given a path, the first and the last line, and the bytes that are left. What a part lacks stands
+    in its place.
+    """
+    texts, every = [_titled(first)], [first]
+    for part in parts:
+        left = room - sum(len(text.encode()) + 1 for text in texts)
+        named = _LINES.fullmatch(part)
+        path, start, end = named.groups() if named else (part, "1", None)
+        low, high = sorted(map(int, (start, end or start)))
+        try:
+            if left <= 0:
+                raise ToolError("Not read: the answer is full.", hint="Read it in another call.")
+            every.append(read(path or "", low, high if named else None, left))
+            texts.append(_titled(every[-1]))
+        except ToolError as refusal:
+            texts.append(f"== {part}\nError: {refusal}")
+    return "\n".join(texts), every
+
+
+def _titled(found: Read) -> str:
+    lines = f"lines {found.offset}-{found.end_line} of {found.total_lines}"
+    return f"== {found.path}, {lines}\n{found.render()}"

@@ -1,20 +1,32 @@
-"""One row of a toolset: an action under a name, with some of its knobs shown."""
+"""One row of a toolset: an action under a name, with some of its parameters shown."""
 
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Literal
 
+from pydantic import Field
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
 from fsagent_tools import actions
-from fsagent_tools.answers.action import Action
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import ConfigInvalid, InvalidArguments
-from fsagent_tools.params.arguments import normalize_arguments, under_own_names
-from fsagent_tools.params.habits import under_shown_names
-from fsagent_tools.params.knob import REQUIRED, SHOWN, Knob
+from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError, sentences
 from fsagent_tools.results import Shape
-from fsagent_tools.services import lazy
+from fsagent_tools.toolkit.action import Action
+from fsagent_tools.toolkit.coercion import under_shown_names
+from fsagent_tools.toolkit.params import (
+    SHOWN,
+    converter,
+    normalize_arguments,
+    under_own_names,
+    with_default,
+)
+
+_NAME = re.compile(r"`(\w+)`(=\d+|[=:]|\.(?=\w))?")
+_SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -83,19 +95,19 @@ class Entry:
     def shows(self, name: str) -> bool:
         """Whether a model sees the action's field `name`."""
         return (
-            self.action.params.knobs[name].required or name in self.show
+            self.action.params.model_fields[name].is_required() or name in self.show
         ) and name not in self.pin
 
     @cached_property
-    def visible(self) -> Mapping[str, Knob]:
+    def visible(self) -> Mapping[str, FieldInfo]:
         """The parameters that a model sees, by the name it sees."""
         if self.commands:
             return self._of_commands()
-        knobs = self.action.params.knobs
-        return {self.spelling(n): self._parameter(n) for n in knobs if self.shows(n)}
+        fields = self.action.params.model_fields
+        return {self.spelling(n): self._parameter(n) for n in fields if self.shows(n)}
 
     @cached_property
-    def taken(self) -> Mapping[str, Knob]:
+    def taken(self) -> Mapping[str, FieldInfo]:
         """What a model may send: the visible ones, and hidden ones that the row knows by a type.
 
         Models send what the tools they were trained on have: `replace_all`, say.
@@ -104,13 +116,14 @@ class Entry:
         hidden = {n: self._parameter(field) for n, field in own.items() if field not in self.pin}
         return {**hidden, **self.visible}
 
-    def _of_commands(self) -> Mapping[str, Knob]:
+    def _of_commands(self) -> Mapping[str, FieldInfo]:
         """The command, and what any of them takes; what each of them needs is required."""
         rows = [row.visible for row in self.commands.values()]
-        word = Knob(type=Literal[tuple(self.commands)], words="What to do.")
-        every = {name: knob for row in reversed(rows) for name, knob in row.items()}
-        needed = {n for n in every if all(n in row and row[n].required for row in rows)}
-        open_ended = {n: k if n in needed else replace(k, default=None) for n, k in every.items()}
+        words: Any = Literal[tuple(self.commands)]
+        word = FieldInfo.from_annotated_attribute(words, Field(description="What to do."))
+        every = {name: one for row in reversed(rows) for name, one in row.items()}
+        needed = {n for n in every if all(n in row and row[n].is_required() for row in rows)}
+        open_ended = {n: k if n in needed else with_default(k, None) for n, k in every.items()}
         first = {"command": word, **{n: open_ended[n] for n in every if n in needed}}
         return {**first, **open_ended}
 
@@ -132,7 +145,7 @@ class Entry:
         """
         visible, taken = self.visible, row.taken
         arguments = normalize_arguments({**arguments}, {**visible, **taken}, lambda _: ())
-        if missing := [n for n, k in visible.items() if k.required and n not in arguments]:
+        if missing := [n for n, k in visible.items() if k.is_required() and n not in arguments]:
             raise InvalidArguments(" ".join(f"{n}: this argument is required." for n in missing))
         if not isinstance(word := arguments["command"], str) or word not in self.commands:
             raise InvalidArguments(
@@ -149,8 +162,8 @@ class Entry:
 
     def _reader(self, name: str) -> Callable[[Any], Any]:
         """It is made when it is first called."""
-        knob = Knob(type=self._type(name))
-        made = cache(lambda: lazy.validation.converter(name, knob, self.spelling))
+        field = FieldInfo.from_annotation(self._type(name))
+        made = cache(lambda: converter(name, field, self.spelling))
         return lambda value: made()(value)
 
     def _type(self, name: str) -> Any:
@@ -163,11 +176,11 @@ class Entry:
 
         Models send what the tools they were trained on have.
         """
-        field = self.rename.get(name, name)
-        knob = self.action.params.knobs.get(field)
-        if knob is None or field in self.pin or not isinstance(value, str | int):
+        own = self.rename.get(name, name)
+        field = self.action.params.model_fields.get(own)
+        if field is None or own in self.pin or not isinstance(value, str | int):
             return False
-        default = self.defaults.get(field, knob.default)
+        default = self.defaults.get(own, field.default)
         try:
             return bool(self.readers.get(name, lambda same: same)(value) == default)
         except InvalidArguments:
@@ -177,10 +190,10 @@ class Entry:
         """`values` by the model's names or the action's own. Raises `ConfigInvalid`."""
         self._check_one_action(values)
         self._own_names(values)
-        knobs = self.action.params.knobs
+        fields = self.action.params.model_fields
         try:
             own = {
-                name: lazy.validation.converter(name, knobs[name])(value)
+                name: converter(name, fields[name])(value)
                 for name, value in under_own_names(values, self.rename, self.readers).items()
             }
         except InvalidArguments as error:
@@ -200,19 +213,20 @@ class Entry:
                 hint="Choose another toolset to set them.",
             )
 
-    def _parameter(self, name: str) -> Knob:
+    def _parameter(self, name: str) -> FieldInfo:
         """The field as a model sees it: with the entry's default and words where it has any."""
-        knob: Knob = self.action.params.knobs[name]
+        field: FieldInfo = self.action.params.model_fields[name]
         if (spelt := self.spelling(name)) in self.typed:
-            return Knob(REQUIRED if knob.required else None, type=self._type(spelt))
+            own = FieldInfo.from_annotation(self._type(spelt))
+            return with_default(own, PydanticUndefined if field.is_required() else None)
         if name not in self.defaults and name not in self.describe:
-            return knob
-        value = self.defaults.get(name, knob.default)
-        words = knob.words.replace(f"default {knob.default}", f"default {value}")
-        return replace(knob, default=value, factory=None, words=self.describe.get(name, words))
+            return field
+        value = self.defaults.get(name, field.default)
+        words = (field.description or "").replace(f"default {field.default}", f"default {value}")
+        return with_default(field, value, self.describe.get(name, words))
 
     def _own_names(self, names: Iterable[str]) -> list[str]:
-        fields = self.action.params.knobs
+        fields = self.action.params.model_fields
         own = [self.rename.get(name, name) for name in names]
         hint = f"It has: {', '.join(self.spelling(n) for n in fields if n not in self.pin)}."
         if fixed := [name for name in own if name in self.pin]:
@@ -227,3 +241,48 @@ class Entry:
                 hint=hint,
             )
         return own
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Actions name their fields, and each other, in backticks; a toolset may call them otherwise.
+
+    tools: action name -> tool name, of the whole toolset. Only the first line of a text is
+    respelled: what follows quotes files and programs.
+    """
+
+    entry: Entry
+    tools: Mapping[str, str]
+
+    def refusal(self, error: ToolError) -> str:
+        """Message and hint of `error`."""
+        return sentences(self.respell(error.message), self.advice(error.hint))
+
+    def respell(self, text: str) -> str:
+        """`text` with the model's names; backticks go where a value or colon follows."""
+        line, newline, quoted = text.partition("\n")
+        return _NAME.sub(self._spelled, line) + newline + quoted
+
+    def advice(self, text: str) -> str:
+        """`respell`, without sentences that name a tool or parameter the model does not have."""
+        if "`" not in text:
+            return text
+        line, newline, quoted = text.partition("\n")
+        useful = " ".join(s for s in _SENTENCE.split(line) if self._possible(s))
+        return self.respell(useful + newline + quoted)
+
+    def _possible(self, sentence: str) -> bool:
+        return all(map(self._has, (match[1] for match in _NAME.finditer(sentence))))
+
+    def _has(self, name: str) -> bool:
+        if name in self.entry.action.params.model_fields:
+            return self.entry.shows(name)
+        return name in self.tools or name not in actions.action_names()
+
+    def _spelled(self, match: re.Match[str]) -> str:
+        name, value = match[1], match[2] or ""
+        known = name in self.entry.action.params.model_fields
+        shown = self.entry.spelling(name) if known else self.tools.get(name, name)
+        if value[1:] and name in self.entry.zero_based:
+            value = f"={int(value[1:]) - 1}"
+        return f"{shown}{value}" if value else f"`{shown}`"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.toolkit.toolset import Tool
 
 ENCODING = "cl100k_base"
 _SOURCE = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"

@@ -11,8 +11,8 @@ from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.results import Shape, html_table
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.services import lazy
-from fsagent_tools.tools.entries import Entry
-from fsagent_tools.tools.tool import Tool
+from fsagent_tools.toolkit.entry import Entry
+from fsagent_tools.toolkit.tool import Tool
 from fsagent_tools.workspace import PathForm, Workspace
 
 __all__ = ["Entry", "Shape", "Tool", "Toolset"]

@@ -8,26 +8,26 @@ from functools import cached_property, partial
 from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
+from pydantic.fields import FieldInfo
+
 from fsagent_tools.call import HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
 from fsagent_tools.gate.gate import Operation, approver, run
 from fsagent_tools.hosting.workspaces import Workspaces
-from fsagent_tools.params.arguments import (
+from fsagent_tools.results import Outcome, Result
+from fsagent_tools.runtime.shadows import importing
+from fsagent_tools.toolkit.asyncio_bridge import called
+from fsagent_tools.toolkit.entry import Entry, Wording
+from fsagent_tools.toolkit.params import (
     Params,
+    absent_values,
     accepted,
     normalize_arguments,
     parse_arguments,
     under_own_names,
 )
-from fsagent_tools.params.knob import Knob
-from fsagent_tools.results import Outcome, Result
-from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.services import lazy
-from fsagent_tools.tools.entries import Entry
-from fsagent_tools.tools.loops import called
-from fsagent_tools.tools.signatures import named_arguments, signature_of
-from fsagent_tools.tools.wording import Wording
+from fsagent_tools.toolkit.schema import named_arguments, signature_of, visible_model
 from fsagent_tools.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class Tool:
         return self.entry.risk or self.entry.action.risk
 
     @property
-    def visible(self) -> Mapping[str, Knob]:
+    def visible(self) -> Mapping[str, FieldInfo]:
         """The parameters that a model sees, by the name it sees."""
         return self.entry.visible
 
@@ -129,7 +129,7 @@ class Tool:
     def arguments(self) -> "type[BaseModel]":
         """The visible parameters, as a pydantic model."""
         with importing(self.workspace.services.changeable):
-            return lazy.schemas.visible_model(self.name, self.visible, strict=self.strict)
+            return visible_model(self.name, self.visible, strict=self.strict)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -237,7 +237,7 @@ class ToolCall(Operation):
         if tool.whole:
             arguments = tool.whole.without_command(arguments, entry)
         known = {n: v for n, v in arguments.items() if n in taken or not entry.has_anyway(n, v)}
-        given = normalize_arguments(known, taken, lambda name: taken[name].absent)
+        given = normalize_arguments(known, taken, lambda name: absent_values(taken[name]))
         names = entry.rename, entry.readers
         own, host = under_own_names(given, *names), under_own_names(self._hidden, *names)
         values = {**entry.defaults, **own, **entry.pin, **host}
