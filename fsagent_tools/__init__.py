@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from fsagent_tools.gate.commandline import simple_commands
     from fsagent_tools.gate.prompt import approve_at_terminal, ask_at_terminal
     from fsagent_tools.gate.request import Request, Verdict
-    from fsagent_tools.hosting.workspaces import Workspaces
     from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from fsagent_tools.toolsets import execute, toolset
     from fsagent_tools.toolsets.families import toolset_for
     from fsagent_tools.workspace import Workspace
+    from fsagent_tools.workspace.pool import Workspaces
 
 _HOMES = {
     "gate.request": ("Request", "Verdict"),
@@ -40,7 +40,7 @@ _HOMES = {
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
-    "config": ("load",),
+    "workspace.config": ("load",),
     "gate.commandline": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
@@ -53,7 +53,7 @@ _HOMES = {
     "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
     "toolsets.families": ("toolset_for",),
     "workspace": ("Workspace",),
-    "hosting.workspaces": ("Workspaces",),
+    "workspace.pool": ("Workspaces",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
@@ -18,6 +17,7 @@ from fsagent_tools.toolkit.asyncio_bridge import beside_a_loop
 from fsagent_tools.toolkit.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.pool import Choose, Workspaces
 
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),

@@ -27,8 +27,8 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.toolkit.params": {"fsagent_tools.params.validation"},
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judge"},  # for a killed host only
-    "fsagent_tools.services.lazy": {  # what it shows to checkers
-        one.target for one in CORE.imports("fsagent_tools.services.lazy") if one.typing
+    "fsagent_tools.workspace.lazy": {  # what it shows to checkers
+        one.target for one in CORE.imports("fsagent_tools.workspace.lazy") if one.typing
     },
 }
 UNREADABLE: set[str] = set()  # modules whose imports no reader of the source can tell

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from fsagent_tools import Effect, Policy, errors
-from fsagent_tools.config import check_file, files, load
+from fsagent_tools.workspace.config import check_file, files, load
 
 COMPACT = """
 tools:

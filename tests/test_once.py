@@ -6,7 +6,7 @@ import pytest
 
 from fsagent_tools import Workspace
 from fsagent_tools.history.history import History
-from fsagent_tools.services import Services
+from fsagent_tools.workspace.services import Services
 
 SERVICES = ("history", "jobs", "programs", "launcher", "closed", "servers")
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, Workspaces, select_tools
-from fsagent_tools.config import load
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.workspace.config import load
 
 
 @pytest.fixture(autouse=True)

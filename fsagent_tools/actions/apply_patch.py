@@ -18,7 +18,6 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.gate.all_or_none import as_one
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Written
 from fsagent_tools.session.planned import (
     Planned,
@@ -30,6 +29,7 @@ from fsagent_tools.session.planned import (
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.edited import of_sent
+from fsagent_tools.workspace import lazy
 
 _MORE = "Give more of the lines around it, or before it '@@ ' and the function it is in."
 

@@ -24,9 +24,9 @@ from fsagent_tools.process.shell import (
     requires_sandbox,
 )
 from fsagent_tools.replies import Completed
-from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.workspace.services import lacks_machine
 
 TIMEOUT, LONGEST = 120, 3600  # seconds
 _RESTARTED = "echo The shell begins anew."

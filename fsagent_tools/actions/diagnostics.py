@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ToolError
 from fsagent_tools.problems import SEVERITIES, Problem
-from fsagent_tools.services import lacks_machine, lazy
 from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import newline_of
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.workspace import lazy
+from fsagent_tools.workspace.services import lacks_machine
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.checked import Checked

@@ -16,12 +16,12 @@ from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import split_ids
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import NOTEBOOK
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.edited import Edited, EditMarks, How, edited_of, numbered_lines
+from fsagent_tools.workspace import lazy
 
 _FURTHER = ("file_path", "old_string", "new_string")
 

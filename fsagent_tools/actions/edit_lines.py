@@ -23,13 +23,12 @@ from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
 from fsagent_tools.results import Findings
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.coercion import item_under_own_names
 from fsagent_tools.toolkit.edited import clipped
-from fsagent_tools.workspace import Staleness
+from fsagent_tools.workspace import Staleness, lazy
 
 MOST_CHANGES = 1000  # of one file in one call
 BESIDE = ("after_line_id", "before_line_id")

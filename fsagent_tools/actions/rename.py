@@ -16,7 +16,6 @@ from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.replies import SearchHit
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.session.texts import whole_bytes
@@ -24,6 +23,7 @@ from fsagent_tools.text import clip, in_quotes, some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.edited import clipped, of_files
 from fsagent_tools.toolkit.params import number_as_text
+from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
     from fsagent_tools.lsp.symbols import Raw, Span, Symbols

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 from fsagent_tools.names import display
 from fsagent_tools.search.start import printable
-from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.edited import clipped
+from fsagent_tools.workspace.services import lacks_machine
 
 _NAMED = 20  # paths that are told
 

@@ -11,8 +11,8 @@ from fsagent_tools.encoding import binary
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.results import Block
-from fsagent_tools.services import lazy
 from fsagent_tools.text import NOTEBOOK
+from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
     from fsagent_tools.media.image import Picture

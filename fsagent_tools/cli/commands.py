@@ -23,13 +23,13 @@ from fsagent_tools.cli.parsing import (
 from fsagent_tools.cli.roots import Placing, current_directory, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
-from fsagent_tools.config import load
 from fsagent_tools.errors import InvalidArguments, TimedOut
 from fsagent_tools.gate.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.runtime.plugins import plugin
 from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import toolset
+from fsagent_tools.workspace.config import load
 
 FAILED_SEARCH = 2  # as rg has it
 TIMED_OUT, NOT_RUN = 124, 125  # a command, as timeout and env have it

@@ -6,9 +6,9 @@ from typing import Any
 
 from fsagent_tools.cli.parsing import CommonOptions, Parser
 from fsagent_tools.cli.terminal import refuse
-from fsagent_tools.config import Configuration, check_file, load
 from fsagent_tools.errors import ToolError
 from fsagent_tools.toolsets import toolset
+from fsagent_tools.workspace.config import Configuration, check_file, load
 
 
 def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int:

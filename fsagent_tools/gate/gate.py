@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.guarded import GuardedFiles
     from fsagent_tools.policy import Policy
-    from fsagent_tools.services import Services
     from fsagent_tools.session.memory import Session
+    from fsagent_tools.workspace.services import Services
 
 _MAX_OPEN = 24  # workspaces of this process that hold something open while nobody calls
 _used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use

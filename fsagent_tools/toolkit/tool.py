@@ -14,7 +14,6 @@ from fsagent_tools.call import HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
 from fsagent_tools.gate.gate import Operation, approver, run
-from fsagent_tools.hosting.workspaces import Workspaces
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.asyncio_bridge import called
@@ -29,6 +28,7 @@ from fsagent_tools.toolkit.params import (
 )
 from fsagent_tools.toolkit.schema import named_arguments, signature_of, visible_model
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.pool import Workspaces
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -10,10 +10,9 @@ from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.results import Shape, html_table
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.services import lazy
 from fsagent_tools.toolkit.entry import Entry
 from fsagent_tools.toolkit.tool import Tool
-from fsagent_tools.workspace import PathForm, Workspace
+from fsagent_tools.workspace import PathForm, Workspace, lazy
 
 __all__ = ["Entry", "Shape", "Tool", "Toolset"]
 _SHOWN = 120  # characters of names in a repr

@@ -17,10 +17,10 @@ from llama_index.core.workflow import Context
 import fsagent_tools_llamaindex
 from fsagent_tools import Policy, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.services import Services
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools.workspace.services import Services
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from tests.conftest import PATIENCE, eventually
 

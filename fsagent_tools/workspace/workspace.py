@@ -5,8 +5,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from fsagent_tools.direct.rewind import Rewind
-from fsagent_tools.direct.verbs import Direct
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.guarded import GuardedFiles
@@ -14,7 +12,6 @@ from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.port import Copied, Done
 from fsagent_tools.files.store import Store
 from fsagent_tools.gate.gate import check_guards
-from fsagent_tools.gate.methods import verb
 from fsagent_tools.gate.request import Origins
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
@@ -22,11 +19,13 @@ from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.runtime.state import shared_home
-from fsagent_tools.services import Services, lazy
 from fsagent_tools.session.encodings import Encodings
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
+from fsagent_tools.workspace import lazy
+from fsagent_tools.workspace.methods import Direct, Rewind, verb
+from fsagent_tools.workspace.services import Services
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog

@@ -17,8 +17,8 @@ from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
-from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint
+from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder

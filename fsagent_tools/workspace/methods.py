@@ -1,30 +1,122 @@
-"""Files, searches and commands for programs: the verbs beside the tools, with typed results."""
+"""Files, searches, commands and undo for programs, with typed results."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin
 
-from fsagent_tools.effects import Effect
+from fsagent_tools.call import current
+from fsagent_tools.effects import RISK, Effect
 from fsagent_tools.encoding import decode, encoded, with_escapes
-from fsagent_tools.errors import AlreadyExists
+from fsagent_tools.errors import AlreadyExists, InvalidArguments
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.gate.gate import Gated
-from fsagent_tools.gate.methods import verb
+from fsagent_tools.gate.gate import Gated, Operation, run
 from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
-from fsagent_tools.services import lazy, not_local
+from fsagent_tools.workspace import lazy
+from fsagent_tools.workspace.services import not_local
 
 if TYPE_CHECKING:
     from fsagent_tools.edits.quotes import Occurrences
+    from fsagent_tools.history.history import History
     from fsagent_tools.lines.document import Document
     from fsagent_tools.lines.styles import Style
-    from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits
+    from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits, TakenBack
     from fsagent_tools.search.find import Kind
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
+
+_S = TypeVar("_S", bound=Gated)
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_AS_WELL: dict[type, tuple[type, ...]] = {float: (int,), bytes: (bytearray,)}
+_Method = Callable[Concatenate[_S, _P], _T]
+
+
+class MethodCall(Operation):
+    """One call of a method: `execute` runs it."""
+
+    def __init__(
+        self,
+        action: str,
+        effect: Effect,
+        method: Callable[[], Any],
+        given: Mapping[str, Any],
+        kinds: Mapping[str, tuple[type, ...]],
+    ) -> None:
+        self.action, self.effect, self.risk = action, effect, RISK[effect]
+        self._method, self._given, self._kinds = method, given, kinds
+        self.sent: Arguments = Arguments({n: _readable(v) for n, v in given.items()})
+
+    def params(self) -> "Arguments":
+        """The arguments, if each has its type. Raises `InvalidArguments`."""
+        for name, value in self._given.items():
+            if (expected := self._kinds.get(name)) and not isinstance(value, expected):
+                raise InvalidArguments(
+                    f"{name} is {expected[0].__name__}, not {type(value).__name__}.",
+                    hint=f"Call it with {expected[0].__name__} as {name}.",
+                )
+        return self.sent
+
+    def execute(self, params: object) -> Any:
+        return self._method()
+
+    def arguments(self, params: object) -> Mapping[str, Any]:
+        return {**self.sent}
+
+
+class Arguments(dict[str, Any]):
+    """Arguments of a method, as records have them."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self.get(name)
+
+    def as_json(self, *, given: bool) -> dict[str, Any]:
+        return {**self}
+
+
+def verb(
+    action: str, effect: Effect, *, mark: bool = False
+) -> Callable[[_Method[_S, _P, _T]], _Method[_S, _P, _T]]:
+    """The method is to a policy what the action called `action` is; one with an effect of `effect`.
+
+    Where it is a part of an operation that has passed, it is not asked about again.
+    """
+
+    def declare(method: _Method[_S, _P, _T]) -> _Method[_S, _P, _T]:
+        code: Any = getattr(method, "__wrapped__", method).__code__
+        names = code.co_varnames[1 : code.co_argcount]
+        kinds = {n: _kinds(given) for n, given in method.__annotations__.items()}
+
+        @wraps(method)
+        def passing(self: _S, /, *args: _P.args, **more: _P.kwargs) -> _T:
+            if current.get().inside is self.session:
+                return method(self, *args, **more)
+            given = {**dict(zip(names, args, strict=False)), **more}
+            asked = MethodCall(action, effect, lambda: method(self, *args, **more), given, kinds)
+            asked.name, asked.is_mark = method.__name__, mark
+            done: _T = run(self, asked)
+            return done
+
+        return passing
+
+    return declare
+
+
+def _kinds(annotation: Any) -> tuple[type, ...]:
+    """Whose instances fit; none where only a checker of types knows."""
+    parts = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    found = [get_origin(part) or part for part in parts]
+    if not all(isinstance(kind, type) for kind in found):
+        return ()
+    return (*found, *_AS_WELL.get(found[0], ()))
+
+
+def _readable(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 class Direct(Gated):
@@ -265,3 +357,91 @@ class Direct(Gated):
         if self.files.local_root is None:
             raise not_local("Commands need")
         return LocalFiles(self.files.local_root, self.policy, virtual=self.files.virtual)
+
+
+class Rewind(Gated):
+    """What a session changed, and how it is taken back.
+
+    All raise `NotConfigured` where no history is kept, and `Denied` where the files are not in a
+    directory of this machine.
+    """
+
+    @property
+    def history(self) -> "History":
+        """The steps of the session; iterating yields one `StepChange` per step, with its diff."""
+        return self.services.history
+
+    @verb("undo", Effect.READ, mark=True)
+    def checkpoint(self, name: str = "") -> str:
+        """Save the present state of the files.
+
+        Args:
+            name: Shown in the history.
+
+        Returns:
+            An ID for `undo(to=...)` and `diff`.
+        """
+        return self.history.checkpoint(name)
+
+    @verb("write", Effect.WRITE)
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All changes of files inside the block happen, or none: they are taken back if it raises.
+
+        They are one step for `undo`. A process that is killed inside leaves what it had done, as
+        steps for `undo`. Commands, `undo` and `checkpoint` are refused inside; a transaction inside
+        another is a part of that one. Others see the files change one by one, each whole. Raises
+        what the block raises, and `Conflict` where others have changed the same file meanwhile, so
+        that it cannot be taken back.
+        """
+        with self.history.transactions.begun():
+            yield
+
+    @verb("undo", Effect.READ)
+    def diff(self, since: str = "", *, everybody: bool = False) -> str:
+        """What the session has changed, as unified diffs.
+
+        Args:
+            since: The ID of a checkpoint or step; by default the first step.
+            everybody: Include the changes of all sessions.
+        """
+        return self.history.diff(since, everybody=everybody)
+
+    @verb("undo", Effect.WRITE, mark=True)
+    def undo(
+        self,
+        steps: int = 1,
+        *,
+        to: str | None = None,
+        paths: Iterable[str] | None = None,
+        dry_run: bool = False,
+        everybody: bool = False,
+    ) -> "TakenBack":
+        """Undo the last `steps` calls that changed files, or everything since `to`.
+
+        A file that others have changed since is a conflict. The policy applies. If nothing has
+        changed since `to`, the result is empty.
+
+        Args:
+            steps: How many calls to undo.
+            to: The ID of a checkpoint or step; later undos are reverted, too.
+            paths: Restrict the undo to these files and directories.
+            dry_run: Only report what would happen.
+            everybody: Include the steps of all sessions.
+
+        Raises:
+            Conflict: If others changed a file since; it is named, and nothing is changed.
+            Missing: If there are no steps, or `to` does not exist.
+            InvalidArguments: If an argument cannot be used.
+        """
+        return self.history.undo(steps, to=to, paths=paths, dry_run=dry_run, everybody=everybody)
+
+    @verb("undo", Effect.WRITE, mark=True)
+    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> "TakenBack":
+        """Revert the last undo, unless something has changed since. Raises what `undo` raises.
+
+        Args:
+            dry_run: Only report what would happen.
+            everybody: Include the undos of all sessions.
+        """
+        return self.history.redo(dry_run=dry_run, everybody=everybody)
