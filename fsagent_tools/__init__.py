@@ -13,7 +13,6 @@ if sys.platform == "win32":
         "fsagent_tools needs POSIX descriptors and locks, which Windows lacks: use it inside WSL."
     )
 
-from fsagent_tools.runtime import above
 
 if TYPE_CHECKING:
     from fsagent_tools.call import approving, emitting, identified
@@ -40,7 +39,6 @@ _HOMES = {
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
-    "workspace.config": ("load",),
     "gate.commandline": ("simple_commands",),
     "memory.files": ("MemoryFiles",),
     "files.store": ("Store",),
@@ -50,7 +48,7 @@ _HOMES = {
     "results": ("Outcome",),
     "toolkit.asyncio_bridge": ("awaited",),
     "toolkit.toolset": ("Entry", "Tool", "Toolset"),
-    "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
+    "toolsets": ("TOOLSETS", "execute", "toolset"),
     "toolsets.families": ("toolset_for",),
     "workspace": ("Workspace",),
     "workspace.pool": ("Workspaces",),
@@ -99,7 +97,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-above.by_name = lambda: __getattr__("effects_by_name")()
-above.configured = lambda: __getattr__("load")()

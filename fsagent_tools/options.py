@@ -10,13 +10,13 @@ from typing import Any, TypedDict, Unpack
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime import above
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.asyncio_bridge import beside_a_loop
 from fsagent_tools.toolkit.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
+from fsagent_tools.validation import check_types
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.config import DEFAULT_TOOLSET, load
 from fsagent_tools.workspace.pool import Choose, Workspaces
 
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
@@ -145,15 +145,15 @@ def _opened(where: WorkspaceSource, options: Options) -> tuple[Workspace, Worksp
             hint=f"Pass a path with {name}=, or Workspace(path, {name}=...).",
         )
     if isinstance(where, Workspace):
-        return where, None, above.TOOLSET
+        return where, None, DEFAULT_TOOLSET
     if isinstance(where, Workspaces):
-        return where.open(_NOWHERE), where, above.TOOLSET
+        return where.open(_NOWHERE), where, DEFAULT_TOOLSET
     if not callable(where):
         check_types({"workspace": where}, workspace=str | PathLike)
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     with importing([] if callable(where) else [where]):
-        found = above.configured()
+        found = load()
     each = {**found.options, **own}
     if not callable(where):
         return Workspace(where, **each), None, found.toolset

@@ -12,15 +12,16 @@ import pytest
 
 from fsagent_tools import TOOLSETS, Effect, MemoryFiles, Policy, Workspace, errors, toolset
 from fsagent_tools.actions import ALL
+from fsagent_tools.effects import BY_NAME
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.toolsets import effects_by_name
+from fsagent_tools.toolsets import TOOLSETS
 
 READ, DELETE = Effect.READ, Effect.DELETE
 
 
 def test_every_action_and_tool_is_known_by_name_with_its_effect():
-    known = effects_by_name()
+    known = BY_NAME
     assert (known["rm"], known["read_file"], known["stat"]) == (DELETE, READ, READ)
     assert {*known} >= {action.name for action in ALL}
     assert {*known} >= {e.shown_name for tools in TOOLSETS.values() for e in tools.entries}
@@ -468,3 +469,10 @@ def test_a_policy_for_literal_paths_beneath_the_root():
     for name in ("a[b]", "!a", " a, b ", '"a"', r"a\b", "~", "a\nb"):
         assert Policy().beneath([name]).explain("read", f"{name}/c").allowed
     assert not Policy().beneath(()).explain("read", "a").allowed
+
+
+def test_the_table_of_effects_has_every_action_and_tool():
+    entries = [entry for kit in TOOLSETS.values() for entry in kit.entries]
+    rows = [row for entry in entries for row in (entry, *entry.commands.values())]
+    every = {row.shown_name: row.action.effect for row in rows}
+    assert {**every, **{action.name: action.effect for action in ALL}} == BY_NAME

@@ -29,6 +29,7 @@ from fsagent_tools.results import Outcome
 from fsagent_tools.runtime.plugins import plugin
 from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import toolset
+from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspace.config import load
 
 FAILED_SEARCH = 2  # as rg has it
@@ -55,8 +56,8 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     chosen = toolset(options.toolset or configuration.toolset)
     if words[:1] == ["serve"]:
         serve = plugin("commands", "serve", extra="mcp")
-        return int(serve(words[1:], root, chosen, configuration.workspace))
-    tools = chosen.bind(configuration.workspace(root, approve=ask), late=True)
+        return int(serve(words[1:], root, chosen, partial(Workspace, **configuration.options)))
+    tools = chosen.bind(Workspace(root, **configuration.options, approve=ask), late=True)
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str
     if name in tools:

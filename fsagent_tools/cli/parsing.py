@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
-from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.toolkit.params import bare_type
 from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import TOOLSETS
+from fsagent_tools.workspace.config import DEFAULT_TOOLSET
 
 PATH = "path"  # the field that `ls`, `glob` and `grep` take as a last, optional word
 REPEATED = ("read", "grep")  # actions that the command line runs once for each path
@@ -79,7 +79,9 @@ def common_options(argv: Sequence[str]) -> tuple[CommonOptions, list[str]]:
 def add_common(parser: Parser) -> Parser:
     """With the options of every command, which `common_options` has read already."""
     group = parser.add_argument_group("options of every command")
-    group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: {TOOLSET})")
+    group.add_argument(
+        "--toolset", help=f"one of {', '.join(TOOLSETS)} (default: {DEFAULT_TOOLSET})"
+    )
     group.add_argument("--root", help="project directory (default: the nearest parent project)")
     group.add_argument("--config", help="configuration file that overrides the others")
     group.add_argument("--json", action="store_true", help="print the result as JSON")

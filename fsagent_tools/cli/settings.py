@@ -8,6 +8,7 @@ from fsagent_tools.cli.parsing import CommonOptions, Parser
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ToolError
 from fsagent_tools.toolsets import toolset
+from fsagent_tools.workspace import Workspace
 from fsagent_tools.workspace.config import Configuration, check_file, load
 
 
@@ -37,7 +38,7 @@ def _check(file: str, root: str, explicit: str | None) -> None:
     """Raises `ToolError` for what would keep tools from being made."""
     values = check_file(file)
     name = values.get("toolset") or load(explicit).toolset
-    toolset(name).bind(Configuration(values, {}).workspace(root))
+    toolset(name).bind(Workspace(root, **Configuration(values, {}).options))
 
 
 def _show(configuration: Configuration, *, origin: bool) -> None:

@@ -15,8 +15,8 @@ from typing import Any
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
 from fsagent_tools.events.event import Event
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.descriptors import held
+from fsagent_tools.validation import check_types
 
 Sink = Callable[[Mapping[str, Any]], None]
 

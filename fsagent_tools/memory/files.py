@@ -9,7 +9,7 @@ from threading import RLock
 
 from fsagent_tools.files.by_path import StoreHandle
 from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
-from fsagent_tools.runtime.checks import check_types
+from fsagent_tools.validation import check_types
 
 
 @dataclass

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
-from fsagent_tools.effects import Effect
+from fsagent_tools.effects import BY_NAME, Effect
 from fsagent_tools.errors import (
     ActionDenied,
     ConfigInvalid,
@@ -24,9 +24,8 @@ from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
-from fsagent_tools.runtime import above
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.state import STATE, is_own_state, own_state
+from fsagent_tools.validation import check_types
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
@@ -124,10 +123,10 @@ class Policy:
         """Raise `ConfigInvalid` for an allowed action that neither we nor the toolset have."""
         known = {*known}
         unknown = {*(self.allowed_actions or ())} - known
-        if unknown and (unknown := unknown - {*above.by_name()}):
+        if unknown and (unknown := unknown - {*BY_NAME}):
             raise ConfigInvalid(
                 f"allowed_actions: there is no {', '.join(map(repr, sorted(unknown)))}.",
-                hint=f"There are: {', '.join(sorted(known or above.by_name()))}.",
+                hint=f"There are: {', '.join(sorted(known or BY_NAME))}.",
             )
 
     def check_action(self, name: str, effect: Effect, *, shown: str = "") -> None:
@@ -213,8 +212,8 @@ class Policy:
         Raises:
             ConfigInvalid: If the action is unknown.
         """
-        if (effect := effect or above.by_name().get(action)) is None:
-            known = ", ".join(above.by_name())
+        if (effect := effect or BY_NAME.get(action)) is None:
+            known = ", ".join(BY_NAME)
             raise ConfigInvalid(f"There is no action {action!r}.", hint=f"There are: {known}.")
         try:
             self.check_action(action, effect)

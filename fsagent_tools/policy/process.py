@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy.values import Strings, size, strings
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.state import root_name
+from fsagent_tools.validation import check_types
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
 Engine = Literal["auto", "bwrap"]

@@ -18,12 +18,12 @@ from fsagent_tools.results import Shape
 from fsagent_tools.toolkit.action import Action
 from fsagent_tools.toolkit.coercion import under_shown_names
 from fsagent_tools.toolkit.params import (
-    SHOWN,
     converter,
     normalize_arguments,
     under_own_names,
     with_default,
 )
+from fsagent_tools.validation import SHOWN
 
 _NAME = re.compile(r"`(\w+)`(=\d+|[=:]|\.(?=\w))?")
 _SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")

@@ -1,49 +1,33 @@
 """What an action takes: a pydantic model, and what is made of the arguments that a model sent."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from types import NoneType, UnionType
 from typing import Any, Self, TypeVar, Union, get_args, get_origin
 
 from annotated_types import Ge
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails, PydanticUndefined
+from pydantic_core import PydanticUndefined
 
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.text import clip
 from fsagent_tools.toolkit.coercion import QUOTES, under_shown_names, unquoted
+from fsagent_tools.validation import LARGEST, SHOWN, closed_model, instance, json_type
 
 __all__ = [
     "Field",
     "Params",
     "accepted",
     "bare_type",
-    "closed_model",
     "converter",
-    "instance",
     "normalize_arguments",
     "number_as_text",
     "parse_arguments",
     "under_own_names",
     "with_default",
 ]
-LARGEST = 2**63  # of an integer; a longer one may not even be printable
-SHOWN = 60  # characters of a wrong value that come back in an error
-M = TypeVar("M", bound=BaseModel)
-_SUBJECT = re.compile("^(?:Value error, |(?:Input|String|List|Dictionary) (?=should ))")
-_CLASS = re.compile(r"a valid dictionary(?: or (?:object|instance of \w+).*)?$")
-_PLAIN = (  # pydantic's words -> fewer
-    (", unable to .*", ""),
-    ("a valid integer", "an integer"),
-    ("a valid boolean", "true or false"),
-    ("a valid ", "a "),
-    ("greater than or equal to", "at least"),
-    ("less than or equal to", "at most"),
-)
-_ALTERNATIVES = ("str", "list[str]")  # what pydantic adds to the place of a value of two types
 
 
 class Params(BaseModel):
@@ -103,12 +87,6 @@ def with_default(field: FieldInfo, default: Any, description: str | None = None)
     made.default, made.default_factory = default, None
     made.description = description or field.description
     return made
-
-
-def json_type(value: object) -> str:
-    """What a value is, in the words of JSON."""
-    kinds = {list: "a list", dict: "an object", str: "a string", type(None): "null", bytes: "bytes"}
-    return kinds.get(type(value), type(value).__name__)
 
 
 def parse_arguments(arguments: Mapping[str, Any] | str) -> dict[str, Any]:
@@ -178,64 +156,3 @@ def converter(
     """What makes a value of `field` from one of `name`. It raises `InvalidArguments`."""
     model = closed_model(name, {name: with_default(field, PydanticUndefined)})
     return lambda value: getattr(instance(model, {name: value}, spelling), name)
-
-
-def closed_model(name: str, fields: Mapping[str, FieldInfo]) -> type[BaseModel]:
-    """A model of these fields and of no others."""
-    given: Any = {each: (field.annotation, field) for each, field in fields.items()}
-    return create_model(name, __config__=ConfigDict(extra="forbid"), **given)
-
-
-def instance(model: type[M], values: Mapping[str, Any], spelling: Callable[[str], str] = str) -> M:
-    """Raises `InvalidArguments`, which names fields by `spelling`."""
-    try:
-        return model.model_validate(values)
-    except ValidationError as error:
-        raise InvalidArguments(_explained(error, spelling)) from None
-
-
-def _explained(error: ValidationError, spelling: Callable[[str], str]) -> str:
-    """One sentence per wrong argument, naming it; at most five, values clipped."""
-    problems = error.errors(include_url=False)
-    problems = [*filter(_tells, problems)] or problems
-    sentences = [_sentence(problem, spelling) for problem in problems[:5]]
-    if len(problems) > len(sentences):
-        sentences.append(f"{len(problems) - len(sentences)} more problems like these.")
-    return " ".join(sentences)
-
-
-def _tells(problem: ErrorDetails) -> bool:
-    """Of a value that may be a text or a list, what is wrong with it as the one that it is."""
-    kind = problem["loc"][-1:]
-    return kind != ("list[str]",) and not (kind == ("str",) and isinstance(problem["input"], list))
-
-
-def _sentence(problem: ErrorDetails, spelling: Callable[[str], str]) -> str:
-    first, *rest = problem["loc"] or ("arguments",)
-    inner = (clip(str(part), SHOWN) for part in rest if part not in _ALTERNATIVES)
-    name = ".".join([spelling(str(first)), *inner])
-    if problem["type"] == "missing":
-        return f"{name}: this argument is required."
-    if problem["type"] == "extra_forbidden":
-        return f"{name}: there is no such key here; leave it out."
-    message = re.sub(_SUBJECT, "", problem["msg"]).replace("valid tuple", "valid list")
-    message = re.sub(_CLASS, "an object", message)  # names of our classes say nothing to a model
-    for pattern, plain in _PLAIN:
-        message = re.sub(pattern, plain, message)
-    got = problem.get("input")
-    if problem["type"] == "less_than_equal" and name == "timeout":
-        seconds = f"{name}: seconds, at most {problem['ctx']['le']:g} (got {got})"
-        return f"{seconds}; if these are milliseconds, send {float(got) / 1000:g}."
-    if problem["type"] == "value_error" and isinstance(got, dict):
-        return f"{name}: {message[:300].rstrip('.')}."  # which says what it had
-    value = repr(got) if isinstance(got, str) else repr(got) if _plain(got) else ""
-    sent = f" (got {clip(value, SHOWN)})" if value else f" (got {json_type(got)})"
-    return f"{name}: {message[:300].rstrip('.')}{sent}."
-
-
-def _plain(value: object) -> bool:
-    return (
-        value is None
-        or isinstance(value, float)
-        or (isinstance(value, int) and abs(value) < LARGEST)
-    )

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -18,12 +18,13 @@ from pydantic.fields import FieldInfo
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, MissingDependency
 from fsagent_tools.lines.styles import StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime.above import TOOLSET
 from fsagent_tools.session.review import Lint
-from fsagent_tools.toolkit.params import closed_model, instance
-from fsagent_tools.workspace import Staleness, Workspace, lazy
+from fsagent_tools.validation import closed_model, instance
+from fsagent_tools.workspace import lazy
 
-__all__ = ["Configuration", "check_file", "load"]
+__all__ = ["DEFAULT_TOOLSET", "Configuration", "Staleness", "check_file", "load"]
+DEFAULT_TOOLSET = "lines"  # where none is named or configured
+Staleness = Literal["lines", "file"]
 POLICY = frozenset(field.name for field in fields(Policy))
 
 
@@ -40,17 +41,13 @@ class Configuration:
 
     @property
     def toolset(self) -> str:
-        return str(self.values.get("toolset", TOOLSET))
+        return str(self.values.get("toolset", DEFAULT_TOOLSET))
 
     @property
     def options(self) -> dict[str, Any]:
         """The options of `Workspace` that are configured."""
         own = {k: v for k, v in self.values.items() if k not in POLICY and k != "toolset"}
         return {"policy": self.policy, **own}
-
-    def workspace(self, root: str | Path, **options: Any) -> Workspace:
-        """A workspace as configured; `options` are those of `Workspace` and win."""
-        return Workspace(root, **{**self.options, **options})
 
 
 def load(explicit: str | Path | None = None) -> Configuration:

@@ -11,7 +11,7 @@ from typing import Any
 
 from fsagent_tools.call import host_code
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.runtime.checks import check_types
+from fsagent_tools.validation import check_types
 from fsagent_tools.workspace import Workspace
 
 KEEP = 256  # idle workspaces that know what their models have seen

@@ -15,15 +15,15 @@ from fsagent_tools.gate.gate import check_guards
 from fsagent_tools.gate.request import Origins
 from fsagent_tools.lines.styles import STYLES, StyleName
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime import above
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.runtime.state import shared_home
 from fsagent_tools.session.encodings import Encodings
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
+from fsagent_tools.validation import check_types
 from fsagent_tools.workspace import lazy
+from fsagent_tools.workspace.config import Staleness, load
 from fsagent_tools.workspace.methods import Direct, Rewind, verb
 from fsagent_tools.workspace.services import Services
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from fsagent_tools.session.editing import Edit, Written
     from fsagent_tools.web.search.settings import SearchSettings
 
-Staleness = Literal["lines", "file"]
 PathForm = Literal["relative", "virtual"]
 _MOST_VIEWS = 64  # of a workspace that are found again
 
@@ -153,7 +152,7 @@ class Workspace(Direct, Rewind):
             MissingDependency: If there is a file and the extra `config` is not installed.
         """
         with importing([root := Path(root).expanduser()]):
-            return cls(root, **{**above.configured().options, **options})
+            return cls(root, **{**load().options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"
