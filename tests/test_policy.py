@@ -15,7 +15,6 @@ from fsagent_tools.actions import ALL
 from fsagent_tools.effects import BY_NAME
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
-from fsagent_tools.toolsets import TOOLSETS
 
 READ, DELETE = Effect.READ, Effect.DELETE
 

@@ -17,11 +17,9 @@ from fsagent_tools.gate.request import Approve, Origins, Request, run_approved
 from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
-    from fsagent_tools.events import EventLog
     from fsagent_tools.files.guarded import GuardedFiles
     from fsagent_tools.policy import Policy
     from fsagent_tools.session.memory import Session
-    from fsagent_tools.workspace.services import Services
 
 _MAX_OPEN = 24  # workspaces of this process that hold something open while nobody calls
 _used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use
@@ -33,8 +31,8 @@ class Gated:
     policy: "Policy"
     files: "GuardedFiles"
     session: "Session"
-    services: "Services"
-    log: "EventLog | None"
+    services: Any  # of the workspace, a room above
+    log: Any  # an `EventLog` or None
     approve: Approve | None
     approve_effects: frozenset[Effect]
     approve_direct: bool

@@ -6,15 +6,30 @@ Everything an adapter shows is derived from here.
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import Any, Generic, TypeVar, get_type_hints
 
 from fsagent_tools.effects import PERMISSIONS, RISK, Effect
 from fsagent_tools.results import Result
+from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.params import Field, Params
 from fsagent_tools.workspace import Workspace
 
-__all__ = ["Action", "Effect", "Field", "Params", "Workspace", "action"]
+__all__ = [
+    "Action",
+    "Effect",
+    "Field",
+    "Params",
+    "Workspace",
+    "action",
+    "action_names",
+    "named",
+]
 P = TypeVar("P", bound=Params)
+_ACTIONS = "fsagent_tools.actions"  # above; imported one by one, as a command line needs one only
 
 
 def _never(_: Params) -> bool:
@@ -61,3 +76,18 @@ def action(
         return Action(name, words, effect, params, run, **{**usual, **facts})
 
     return declare
+
+
+@cache
+def action_names() -> tuple[str, ...]:
+    """The names of all actions; imports none."""
+    package = find_spec(_ACTIONS)
+    places = package.submodule_search_locations if package else ()
+    return tuple(module.name for module in iter_modules(places))
+
+
+def named(name: str) -> Action[Any]:
+    """The action called `name`."""
+    with importing():
+        found: Action[Any] = getattr(import_module(f"{_ACTIONS}.{name}"), name)
+    return found

@@ -11,11 +11,10 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from fsagent_tools import actions
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, ToolError, sentences
 from fsagent_tools.results import Shape
-from fsagent_tools.toolkit.action import Action
+from fsagent_tools.toolkit.action import Action, action_names, named
 from fsagent_tools.toolkit.coercion import under_shown_names
 from fsagent_tools.toolkit.params import (
     converter,
@@ -78,7 +77,7 @@ class Entry:
         if self.commands:
             every = [row.action for row in self.commands.values()]
             return max(every, key=lambda one: [*Effect].index(one.effect))
-        return actions.named(self.of) if isinstance(self.of, str) else self.of
+        return named(self.of) if isinstance(self.of, str) else self.of
 
     @property
     def action_name(self) -> str:
@@ -277,7 +276,7 @@ class Wording:
     def _has(self, name: str) -> bool:
         if name in self.entry.action.params.model_fields:
             return self.entry.shows(name)
-        return name in self.tools or name not in actions.action_names()
+        return name in self.tools or name not in action_names()
 
     def _spelled(self, match: re.Match[str]) -> str:
         name, value = match[1], match[2] or ""
