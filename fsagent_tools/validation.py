@@ -55,7 +55,12 @@ def instance(model: type[M], values: Mapping[str, Any], spelling: Callable[[str]
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise InvalidArguments(_explained(error, spelling)) from None
+        raise refusal_of(error, spelling) from None
+
+
+def refusal_of(error: ValidationError, spelling: Callable[[str], str] = str) -> InvalidArguments:
+    """What pydantic refused, with names by `spelling`."""
+    return InvalidArguments(_explained(error, spelling))
 
 
 def _explained(error: ValidationError, spelling: Callable[[str], str]) -> str:

@@ -24,15 +24,12 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools": {"fsagent_tools.*"},
     "fsagent_tools.actions.read": {"fsagent_tools.actions.grep"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
-    "fsagent_tools.toolkit.params": {"fsagent_tools.params.validation"},
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judge"},  # for a killed host only
     "fsagent_tools.workspace.lazy": {  # what it shows to checkers
         one.target for one in CORE.imports("fsagent_tools.workspace.lazy") if one.typing
     },
 }
-UNREADABLE = {
-    "fsagent_tools.toolkit.action"
-}  # modules whose imports no reader of the source can tell
+UNREADABLE = {"fsagent_tools.toolkit.action"}  # no reader of the source can tell its imports
 PUBLIC_MODULES = {f"fsagent_tools.{name}" for name in ("errors", "testing", "types")}
 LONGEST_FILE, LONGEST_FUNCTION = 500, 60  # lines
 READ_ENTERS, EDIT_ENTERS = 22, 37  # files between `Tool.call` and the disk, once all is warm

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from fsagent_tools import Effect, Policy, errors
-from fsagent_tools.workspace.config import check_file, files, load
+from fsagent_tools.workspace.config import check_file, load, standard_files
 
 COMPACT = """
 tools:
@@ -212,7 +212,7 @@ def test_the_standard_files_are_where_xdg_has_them(variables, folders, monkeypat
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/me", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert [str(p) for p in files.standard_files()] == [f"{f}/fsagent/config.yaml" for f in folders]
+    assert [str(p) for p in standard_files()] == [f"{f}/fsagent/config.yaml" for f in folders]
 
 
 def test_tools_are_used_without_any_configuration_library():

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from fsagent_tools.tools import tokens
 
 from fsagent_tools import TOOLSETS, Workspace, select_tools, toolset
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
+from fsagent_tools.toolkit import tokens
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))

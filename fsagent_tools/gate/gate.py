@@ -199,7 +199,7 @@ def _logged(workspace: Gated, operation: Operation) -> AbstractContextManager[An
     if workspace.log is None or current.get().dry:
         return nullcontext(SimpleNamespace())
     runs = operation.effect is Effect.EXECUTE
-    return workspace.log.event(
+    logged: AbstractContextManager[Any] = workspace.log.event(
         operation.name,
         operation.effect.value,
         workspace.session.id,
@@ -209,6 +209,7 @@ def _logged(workspace: Gated, operation: Operation) -> AbstractContextManager[An
         mark=operation.is_mark,
         found=workspace.services.diffs_of_call,
     )
+    return logged
 
 
 def _step(workspace: Gated, operation: Operation) -> str:

@@ -7,14 +7,14 @@ from types import NoneType, UnionType
 from typing import Any, Self, TypeVar, Union, get_args, get_origin
 
 from annotated_types import Ge
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.text import clip
 from fsagent_tools.toolkit.coercion import QUOTES, under_shown_names, unquoted
-from fsagent_tools.validation import LARGEST, SHOWN, closed_model, instance, json_type
+from fsagent_tools.validation import LARGEST, SHOWN, closed_model, instance, json_type, refusal_of
 
 __all__ = [
     "Field",
@@ -59,7 +59,10 @@ _P = TypeVar("_P", bound=Params)
 
 def accepted(kind: type[_P], values: Mapping[str, Any], spelling: Callable[[str], str] = str) -> _P:
     """`values` as the action takes them. Raises `InvalidArguments`, with names by `spelling`."""
-    return instance(kind, kind.completed(values), spelling)
+    try:
+        return kind.model_validate(kind.completed(values))
+    except ValidationError as error:
+        raise refusal_of(error, spelling) from None
 
 
 def absent_values(field: FieldInfo) -> tuple[Any, ...]:

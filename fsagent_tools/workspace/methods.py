@@ -369,7 +369,8 @@ class Rewind(Gated):
     @property
     def history(self) -> "History":
         """The steps of the session; iterating yields one `StepChange` per step, with its diff."""
-        return self.services.history
+        history: History = self.services.history
+        return history
 
     @verb("undo", Effect.READ, mark=True)
     def checkpoint(self, name: str = "") -> str:

@@ -138,13 +138,16 @@ class Workspace(Direct, Rewind):
             self.files.store.recording = self.services.recorder
 
     @classmethod
-    def from_config(cls, root: str | Path, **options: Any) -> Self:
+    def from_config(
+        cls, root: str | Path, *, config_file: str | Path | None = None, **options: Any
+    ) -> Self:
         """A workspace as configured by files and variables.
 
         These are the files of the system and the user, and `FSAGENT_*` variables.
 
         Args:
             root: The directory that nothing leaves.
+            config_file: A further file, such as the project's own, whose values win.
             **options: Those of `Workspace`; they override the configuration.
 
         Raises:
@@ -152,7 +155,7 @@ class Workspace(Direct, Rewind):
             MissingDependency: If there is a file and the extra `config` is not installed.
         """
         with importing([root := Path(root).expanduser()]):
-            return cls(root, **{**load().options, **options})
+            return cls(root, **{**load(config_file).options, **options})
 
     def __repr__(self) -> str:
         return f"Workspace({str(self.root)!r})"

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from fsagent_tools.tools import tokens
+
+from fsagent_tools.toolkit import tokens
 
 CODE = "def f(x):\n    if x:\n        return 1\n    return 0\n\n\nprint(f(2))\n"
 
