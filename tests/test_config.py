@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from fsagent_tools import Effect, Policy, errors
+from fsagent_tools import Effect, Policy, Workspace, errors
 from fsagent_tools.workspace.config import check_file, load, standard_files
 
 COMPACT = """
@@ -105,7 +105,7 @@ def test_groups_and_session_options_come_from_files_and_variables(home):
         "servers: {python: [ty]}\nline_ids: words\nlint: report",
     )
     configuration = loaded(home, {"FSAGENT_ALLOW_HOSTS": '["localhost:8000"]'})
-    workspace = configuration.workspace(home, durable=True)
+    workspace = Workspace(home, **configuration.options, durable=True)
     assert workspace.policy.process.sandbox == "read-only"
     assert workspace.policy.process.limits.cpu_seconds == 5
     assert workspace.policy.allow_hosts == ("localhost:8000",)

@@ -122,7 +122,7 @@ def test_each_user_of_a_function_has_a_part_of_the_directory(tmp_path, state, mo
 
 def test_it_can_be_configured(root, state, tmp_path, monkeypatch):
     (tmp_path / "agent.yaml").write_text(f"state: {state}\n")
-    load(tmp_path / "agent.yaml").workspace(root).write_text("b.txt", "x")
+    Workspace.from_config(root, config_file=tmp_path / "agent.yaml").write_text("b.txt", "x")
     assert [*state.rglob("*.journal")]
     Workspace.from_config(root, state=state)
     with monkeypatch.context() as variables:
