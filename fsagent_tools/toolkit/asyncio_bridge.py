@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, partial
@@ -15,11 +16,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled
-from fsagent_tools.runtime.aside import aside
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
-    from concurrent.futures import ThreadPoolExecutor
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -78,7 +77,8 @@ def beside_a_loop(work: Callable[[], _T]) -> _T:
     asyncio = sys.modules.get("asyncio")
     if asyncio is None or asyncio._get_running_loop() is None:
         return work()
-    return aside(work)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(copy_context().run, work).result()
 
 
 def on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:
@@ -125,8 +125,6 @@ async def _result(awaitable: Awaitable[_T]) -> _T:
 @cache
 def _workers(process: int) -> "ThreadPoolExecutor":
     """One pool for each process: the threads of a forked one are gone."""
-    from concurrent.futures import ThreadPoolExecutor
-
     return ThreadPoolExecutor(WORKERS, thread_name_prefix="fsagent")
 
 

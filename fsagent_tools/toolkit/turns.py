@@ -6,6 +6,7 @@ call, and every later one waits for it; reads and commands between two changes r
 
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,6 @@ from dataclasses import dataclass
 from fsagent_tools.call import HostError, changed, current
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import Conflict
-from fsagent_tools.runtime.recent import Recent
 
 ARRIVAL = 2.0  # seconds that an earlier call is waited for which a framework never starts
 _LOOK = 0.1  # seconds between two looks whether the caller has given up
@@ -153,7 +153,8 @@ class CallTurn:
             raise HostError(self.hold(*paused))
 
 
-_known = Recent(1000)
+_MAX_MESSAGES = 1000
+_known = OrderedDict[object, MessageCalls]()
 _finding = threading.Lock()
 
 
@@ -162,8 +163,10 @@ def calls_of(
 ) -> MessageCalls:
     """The calls of the message of that name, `MessageCalls(order, expected)` at first."""
     with _finding:
-        found: MessageCalls = _known.find(message) or MessageCalls(order, expected)
-        _known.keep(message, found)
+        found = _known.setdefault(message, MessageCalls(order, expected))
+        _known.move_to_end(message)
+        if len(_known) > _MAX_MESSAGES:
+            _known.popitem(last=False)
         return found
 
 

@@ -200,7 +200,7 @@ def test_of_workspaces_whose_commands_ended_the_longest_unused_is_closed_first(t
     (tmp_path / "first/end").touch()
     assert eventually(lambda: not first.services.running)
     with pool.lend("second") as second:
-        (bash,) = select_tools(second, only=["bash"])
+        bash, _ = select_tools(second, only=["bash", "jobs"])
         assert bash.call({"command": "sleep 600", "background": True}).ok
     with pool.lend("first") as there:
         assert there is first
