@@ -66,6 +66,8 @@ _DECLARING_LINE = re.compile(  # a comment of any language, or the first line of
     rb"|@charset \"([\w.-]+)\""
 )
 _META = re.compile(rb"<meta\s[^>]{0,200}?charset\s*=\s*[\"\']?([\w.-]+)", re.IGNORECASE)
+_PROSE = (".md", ".markdown")
+_WESTERN = ("iso8859-1", "iso8859-15", WESTERN)  # two such letters are hardly valid UTF-8
 _META_WITHIN = 1024  # bytes, by the standard of HTML
 _SUPERSETS = {  # what files that declare the one really hold
     "gb2312": "gb18030",
@@ -94,6 +96,7 @@ class Decoded:
     exact: bool = True
     evidence: EncodingEvidence = "utf-8"
     stray: bool = False  # some bytes are kept as private characters
+    name: str = ""  # of the file
 
     def encode(self, utf8: bytes) -> bytes:
         """`utf8` in the file's own encoding, without the mark. Raises `EncodingError`."""
@@ -106,6 +109,7 @@ class Decoded:
             raise EncodingError(
                 f"The file is {self.encoding}, which cannot hold {bad!r}.",
                 hint="Use other characters, or convert the file first.",
+                details={"character": repr(bad)},
             ) from None
 
     def of_new(self, utf8: bytes, assumed: Assumed) -> "Decoded":
@@ -114,22 +118,25 @@ class Decoded:
         """
         encoding, evidence = self.encoding, self.evidence
         if not self.bom and evidence != "given":
-            said = declared(utf8)
-            if said and said != declared(self.utf8):
+            said = declared(utf8, self.name)
+            if said and said != declared(self.utf8, self.name):
                 encoding, evidence = said, "declared"
             elif evidence == "utf-8" and self.utf8.isascii() and not (said or utf8.isascii()):
                 encoding, evidence = assumed() or encoding, "host"
         stray = self.stray and bool(_STRAY_IN_UTF8.search(utf8))
-        return Decoded(utf8, encoding, self.bom, self.exact, evidence, stray)
+        return replace(self, utf8=utf8, encoding=encoding, evidence=evidence, stray=stray)
 
     def note(self) -> str:
         """What a reader has to know of how the bytes were read."""
         notes = []
         if self.evidence == "guess":
             notes.append(guess_note(self.encoding))
-        said = self.evidence == "utf-8" and declared(self.utf8)
+        said = self.evidence == "utf-8" and declared(self.utf8, self.name)
         if said and said != "utf-8":
             notes.append(f"The file declares {said}, but it is UTF-8.")
+        letters = self.evidence == "declared" and self.exact and not self.utf8.isascii()
+        if letters and is_utf8(self.encode(self.utf8)):
+            notes.append(f"Read as {self.encoding}, as declared; it may be UTF-8, too.")
         if self.stray:
             notes.append(_stray_note(self.utf8.split(newline_of(self.utf8)), self.encoding))
         return " ".join(notes)
@@ -166,17 +173,24 @@ def shown_bytes(utf8: bytes) -> bytes:
     return with_escapes(utf8.decode()).encode() if has_stray(utf8) else utf8
 
 
-def as_held(sent: bytes, utf8: bytes) -> bytes:
+def as_held(sent: bytes, utf8: bytes, replaced: bytes = b"") -> bytes:
     """`sent`, in which a model spelled bytes of the text `utf8` as they were shown to it, with them
     as they are held; an escape that the text has as such stays one.
+
+    replaced: the lines in its place, which decide where they have one of the two.
     """
     if b"\\x" not in sent or not has_stray(utf8):
         return sent
     held = {shown_bytes(line): line for line in utf8.split(b"\n") if has_stray(line)}
+    held |= {shown_bytes(line): line for line in replaced.split(b"\n")}
 
     def byte(match: re.Match[str]) -> str:
         stray, escape = chr(_STRAY + int(match[1], 16)), match[0]
-        return stray if stray.encode() in utf8 and escape.encode() not in utf8 else escape
+        for text in (replaced, utf8):
+            has_stray, has_escape = stray.encode() in text, escape.encode() in text
+            if has_stray != has_escape:
+                return stray if has_stray else escape
+        return escape
 
     lines = (
         held.get(line) or _SHOWN_STRAY.sub(byte, line.decode()).encode()
@@ -234,6 +248,10 @@ def decode(raw: bytes, name: str, encoding: str | None = None, assumed: Assumed 
 
     Raises `BinaryFile` for what is not text, `EncodingError` when `encoding` does not fit.
     """
+    return replace(_decoded(raw, name, encoding, assumed), name=name)
+
+
+def _decoded(raw: bytes, name: str, encoding: str | None, assumed: Assumed) -> Decoded:
     if mark := mark_of(raw):
         return _transcoded(raw[len(mark[0]) :], name, mark[1], mark[0])
     if encoding and (chosen := lookup(encoding)) not in ("utf-8", "ascii"):
@@ -241,19 +259,22 @@ def decode(raw: bytes, name: str, encoding: str | None = None, assumed: Assumed 
     if looks_binary(raw):
         raise binary(name, len(raw))
     valid = b"\0" not in raw and is_utf8(raw)
-    if valid and (encoding or declared(raw) in ("", "utf-8") or _is_surely_utf8(raw)):
+    said = "" if encoding else declared(raw, name)
+    if valid and (said in ("", "utf-8") or _is_surely_utf8(raw, said)):
         return Decoded(raw)
     if encoding and not _fits(telling(raw)[:TELLING], "utf-8"):
         raise EncodingError(f"{name} is not valid {encoding}.", hint="Leave `encoding` out.")
     if encoding:
         return _with_strays(raw, "utf-8", "given")
-    return _with_strays(raw, *likely(raw, raw, assumed))
+    return _with_strays(raw, *likely(raw, raw, assumed, name))
 
 
-def likely(head: bytes, text: bytes, assumed: Assumed) -> tuple[str, EncodingEvidence]:
+def likely(
+    head: bytes, text: bytes, assumed: Assumed, name: str = ""
+) -> tuple[str, EncodingEvidence]:
     """The encoding of a text that is not plainly UTF-8, and by which evidence."""
     sample = telling(text)[:TELLING]
-    said = declared(head)
+    said = declared(head, name)
     if said not in ("", "utf-8"):
         superset = _SUPERSETS.get(said, said)
         if _fits(sample, superset):
@@ -265,12 +286,14 @@ def likely(head: bytes, text: bytes, assumed: Assumed) -> tuple[str, EncodingEvi
     return detect(text), "guess"
 
 
-def declared(text: bytes) -> str:
+def declared(text: bytes, name: str = "") -> str:
     """The encoding that a text declares in its first two lines, or in the head of a page of HTML;
     "" where there is none that a text of single bytes can have.
+
+    name: of the file; what would be a comment is a heading in Markdown.
     """
     head = text[:_META_WITHIN]
-    if b"oding" not in head and b"harset" not in head.lower():
+    if name.lower().endswith(_PROSE) or (b"oding" not in head and b"harset" not in head.lower()):
         return ""
     match = next(filter(None, map(_DECLARING_LINE.match, head.splitlines()[:2])), None)
     html = None if match or head.lstrip()[:1] != b"<" else _META.search(head)
@@ -293,8 +316,10 @@ def _codec(name: str) -> str:
     return ""
 
 
-def _is_surely_utf8(raw: bytes) -> bool:
-    """Whether valid UTF-8 has so many characters that no other encoding looks like it."""
+def _is_surely_utf8(raw: bytes, said: str) -> bool:
+    """Whether valid UTF-8 has so many characters that the encoding it declares looks otherwise."""
+    if said in _WESTERN and not raw.isascii():
+        return True
     return len(HIGH.findall(raw)) > 1 or len(telling(raw).translate(None, _ASCII)) > 3
 
 

@@ -45,14 +45,15 @@ def meant(name: str, names: Iterable[str]) -> str:
     characters are written as escapes; the same with no-break spaces for blanks.
     """
     sound = [each for each in names if is_unicode(each)]
-    for spelled in (composed, _unescaped, lambda text: _unescaped(text).translate(_BLANKS)):
+    for spelled in (composed, from_display, lambda text: from_display(text).translate(_BLANKS)):
         wanted = spelled(name)
         if alike := [each for each in sound if spelled(each) == wanted]:
             return alike[0] if len(alike) == 1 else name
     return name
 
 
-def _unescaped(name: str) -> str:
+def from_display(name: str) -> str:
+    """The name that `display` may have shown so."""
     if "\\" not in name:
         return composed(name)
     plain = _ESCAPE.sub(lambda m: _LETTERS.get(m[1]) or chr(int(m[2] or m[3] or m[4], 16)), name)

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from typing import Any, Literal
 
 from fsagent_tools.edits.leftovers import elided
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
+from fsagent_tools.files.guard import LockedFile
+from fsagent_tools.files.port import COMPARED
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.results import Findings
@@ -68,9 +69,10 @@ class WroteFile:
     lint: Findings | None
     _broken: str = ""
     _unread: bool = False  # before
+    _replaced: str = ""  # of what is not compared
 
     def render(self) -> str:
-        note = ""
+        note = self._replaced and f"Replaced {self._replaced}."
         if self._unread and self.deletions:
             lines = "a line" if self.deletions == 1 else f"{self.deletions:,} lines"
             note = f"Replaced {lines} that you had not read."
@@ -79,6 +81,8 @@ class WroteFile:
     def _summary(self) -> str:
         if self.created:
             return f"Created {self.path} ({self.bytes_written} bytes)"
+        if self._replaced:
+            return f"Wrote {self.path} ({self.bytes_written} bytes)"
         if self.changed and not self.diff:
             return f"Wrote {self.path} ({self.bytes_written} bytes); only line endings changed"
         return (
@@ -91,9 +95,10 @@ class WroteFile:
 def write(workspace: Workspace, p: WriteParams) -> WroteFile:
     """Create or overwrite a file. Prefer `edit_lines` for changing a part."""
     try:
-        new, check = encoded(p.content, "content"), _Check(p.gate)
+        new = encoded(p.content, "content")
+        check = _Check(workspace, new, p.gate)
         written = workspace.write(
-            p.path, new, p.encoding, p.lint, create_dirs=p.create_dirs, check=partial(check, new)
+            p.path, new, p.encoding, p.lint, create_dirs=p.create_dirs, check=check
         )
     except Missing as error:
         if p.create_dirs:
@@ -110,12 +115,13 @@ def write(workspace: Workspace, p: WriteParams) -> WroteFile:
         written.bytes_written,
         written.created,
         written.changed,
-        "" if written.created else written.diff(),
+        "" if written.created or check.replaced else written.diff(),
         written.insertions,
         written.deletions,
         written.lint,
         written.broken,
         check.unread,
+        check.replaced,
     )
 
 
@@ -127,28 +133,49 @@ class _Check:
     the same text is meant.
     """
 
+    workspace: Workspace
+    new: bytes
     gate: bool
     unread: bool = False
+    replaced: str = ""
 
-    def __call__(self, new: bytes, edit: Edit) -> None:
+    def __call__(self, target: LockedFile, edit: Edit | None) -> None:
         """Raise `NotRead`, `Conflict` or `InvalidChange`."""
-        session, name, old = edit.host.session, edit.target.place.relative, edit.utf8
+        session, name, told = self.workspace.session, target.place.relative, target.place.told
         self.unread = name not in session.seen
-        if new == old:
+        size = target.version.size if target.version else 0
+        if edit and self.new == edit.utf8:
             return
-        if self.gate:
+        if edit is None:
+            large = size > COMPARED
+            what = "bytes, which are too many to compare" if large else "bytes that were no text"
+            self.replaced = f"{size:,} {what}"
+            if not large:
+                self._confirm_binary(name, f"{told} is a binary file ({size:,} bytes)")
+                return
+        if self.gate and edit:
             edit.require_seen()
-        if session.changed_since(name, edit.text.identity):
+        elif self.gate and self.unread:
+            self.workspace.files.policy.check_seen(told, size)
+        change = f"\n{_change(edit, self.new)}" if edit else ""
+        if session.changed_since(name, edit.text.identity if edit else f"version:{target.version}"):
             raise Conflict(
-                f"{edit.path} has changed since you read it. {NOTHING}",
-                hint=f"Read it, keep what has changed, and write again.\n{_change(edit, new)}",
+                f"{told} has changed since you read it. {NOTHING}",
+                hint=f"Read it, keep what has changed, and write again.{change}",
             )
-        doubt = _doubt(new, old)
-        if doubt and not session.confirms(name, sha256(new).hexdigest()):
+        doubt = _doubt(self.new, edit.utf8 if edit else b"")
+        if doubt and not session.confirms(name, sha256(self.new).hexdigest()):
             raise InvalidChange(
                 f"{doubt[0]} {NOTHING}",
-                hint=f"{doubt[1]} If it is meant, read the file and send the same again.\n"
-                f"{_change(edit, new)}",
+                hint=f"{doubt[1]} If it is meant, read the file and send the same again.{change}",
+            )
+
+    def _confirm_binary(self, name: str, what: str) -> None:
+        """Most such files cannot be read: the same call again is the answer."""
+        if not self.workspace.session.confirms(name, sha256(self.new).hexdigest(), read=False):
+            raise InvalidChange(
+                f"{what}, and `content` is text. {NOTHING}",
+                hint="Choose another name. If the file is to be replaced, send the same again.",
             )
 
 
@@ -157,7 +184,7 @@ def _doubt(new: bytes, old: bytes) -> tuple[str, str] | None:
     if left_out := elided(new.splitlines(), old.splitlines()):
         what = f"`content` has a placeholder for omitted text: {in_quotes(left_out)}."
         return what, "Write every line in full. " + _PART
-    if new and old.endswith(_ENDS) and not new.endswith(_ENDS):
+    if b"\n" in new and old.endswith(_ENDS) and not new.endswith(_ENDS):
         what = "The last line of `content` has no newline, and that of the file has one: "
         return f"{what}the text may be cut off.", "Write all of it, with a newline at the end."
     return None

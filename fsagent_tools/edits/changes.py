@@ -7,6 +7,7 @@ from typing import Literal
 from fsagent_tools.edits.doubt import Context, Parses, Placed, refuse_doubtful
 from fsagent_tools.edits.fit import Fitted, fit
 from fsagent_tools.edits.locate import locate
+from fsagent_tools.encoding import as_quoted, with_escapes
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.source import indentation
@@ -122,7 +123,7 @@ class _Check:
         start, stop = self.place(change)
         old = self.document.lines.between(start, stop)
         if change.old:
-            asked: Sequence[str] = self._within(old[0].decode(errors="replace"), change)
+            asked: Sequence[str] = self._within(old[0], change)
         else:
             asked = self._lines(change.new)
             self._refuse_clipped(start, old)
@@ -166,13 +167,16 @@ class _Check:
         new = self.document.lines.between(start, stop)
         return Hunk(at, at, tuple(new), start if change.moves else None)
 
-    def _within(self, line: str, change: Change) -> Sequence[str]:
+    def _within(self, there: bytes, change: Change) -> Sequence[str]:
         """The line with its part `old`, which is in it once, replaced."""
-        before, found, behind = line.partition(change.old)
-        if not found or change.old in line[len(before) + 1 :]:
+        line = there.decode(errors="replace")
+        old = as_quoted(change.old.encode(errors="replace"), there).decode()
+        before, found, behind = line.partition(old)
+        if not found or old in line[len(before) + 1 :]:
             what = "is in the line more than once" if found else "is not in the line"
+            shown = clip(with_escapes(line.strip()), MAX_LINE_CHARS)
             raise self._refusal(
-                f"has an `old` that {what}: {in_quotes(clip(line.strip(), MAX_LINE_CHARS))}.",
+                f"has an `old` that {what}: {in_quotes(shown)}.",
                 "Send a part that is in it once.",
             )
         new = "\n".join(change.new)

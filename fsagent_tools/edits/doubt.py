@@ -134,7 +134,7 @@ def _left(
         return Doubt(what, "Write every line in full.")
     if tag := next((line for line in new if _TAG.match(line) and line not in old), b""):
         return Doubt(f"A line begins with a line ID: {in_quotes(_told(tag))}.", "Send bare lines.")
-    if spelling := foreign(text, context.data):
+    if spelling := foreign(text, context.data, context.name):
         what = f"The new text has {spelling}, which the file has nowhere."
         return Doubt(what, "Send the plain characters.")
     marks = MARK.search(text) and pasted(new, old, [*above, *below])
@@ -231,7 +231,7 @@ def refuse_doubtful(document: Document, context: Context, placed: Sequence[Place
     """Raise `InvalidChange` for changes that are doubtful, but those that are confirmed.
 
     A change is, when it comes again with more of the addressed text quoted behind its IDs, which a
-    mere repetition of the call does not have.
+    mere repetition of the call does not have; that does where there is no more text.
     """
     context.replaced = {n for one in placed for n in range(one.hunk.start, one.hunk.stop)}
     found = [(one, _doubt_of(document, context, one)) for one in placed]
@@ -250,15 +250,17 @@ def refuse_doubtful(document: Document, context: Context, placed: Sequence[Place
     raise InvalidChange(f"new_content looks like a slip. {NOTHING}", hint="\n".join(told))
 
 
-def confirmed(doubted: dict[object, int] | None, change: object, size: int) -> bool:
+def confirmed(
+    doubted: dict[object, int] | None, change: object, size: int, *, again: bool = False
+) -> bool:
     """Whether a change that was refused comes again with more quoted; else that is remembered.
 
-    change: without what was quoted for it.
+    change: without what was quoted for it. again: nothing more can be quoted, so the same will do.
     """
     if doubted is None:
         return False
     before = doubted.get(change)
-    if before is not None and size > before:
+    if before is not None and (again or size > before):
         return True
     if len(doubted) >= _KEPT:
         doubted.clear()
@@ -290,9 +292,10 @@ def _confirmed(document: Document, one: Placed) -> bool:
                 if _widens(document, one.hunk, hunk):
                     return True
     before = doubted.get((count, one.hunk))
+    if before is None or one.hunk.stop - one.hunk.start == count:  # of all there is no more
+        return before is not None
     line, quote = one.quoted[0]  # the words that a refusal asks for
-    words = document.lines.between(line, line + 1)[0].split()
-    return before is not None and one.size > before and min(2, len(words)) <= len(quote.split())
+    return one.size > before and min(2, len(document.words(line))) <= len(quote.split())
 
 
 def _widens(document: Document, hunk: Hunk, other: Hunk) -> bool:
@@ -318,6 +321,8 @@ def _way(document: Document, one: Placed, way: str) -> str:
 
     What is to be sent stands on a line of its own, as it is: nothing is escaped or renamed there.
     """
+    if one.hunk.stop - one.hunk.start == document.lines.count:
+        return f"{way} If it is meant, send the same again.".lstrip()
     line, quote = one.quoted[0]
     have = len(quote.split())
     wanted = document.quotation(line, have + 2)

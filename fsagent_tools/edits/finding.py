@@ -1,9 +1,10 @@
 """A quote and its new text made hunks: where it is, what it becomes, and whether that holds."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from fsagent_tools.edits.doubt import Doubt, confirmed, doubt
 from fsagent_tools.edits.fit import (
@@ -94,9 +95,12 @@ def find(
     changed = _changed(source, hunks, ends)
     grows = put.count(b"\n") > wanted.count(b"\n")  # else a word changes, wherever it is
     asked = [*hunks, *sent] if count == 1 else changed if grows else []
-    doubted = _doubted(source, asked, evidence, (source.lines.count, *changed), len(wanted))
-    if fitted.doubt:
-        raise _doubtful(fitted.doubt.readings, (place.start + 1, place.stop))
+    key = source.lines.count, *changed
+    again = occurrences != "unique" or len(there) >= len(text) - 1  # its last line end aside
+    sure = partial(confirmed, evidence.doubted, size=len(wanted), again=again)
+    doubted = _doubted(source, asked, evidence, partial(sure, key), _meant(again))
+    if fitted.doubt and not sure(("depth", *key)):
+        raise _doubtful(fitted.doubt.readings, (place.start + 1, place.stop), _meant(again))
     how = ", ".join(filter(None, (fitted.how * (hunks is not sent), which, doubted)))
     return Found(strategy, tuple(changed), count, how, ends)
 
@@ -225,31 +229,41 @@ def _unlike_ends(what: str) -> InvalidChange:
 
 
 def _doubted(
-    source: Haystack, hunks: Sequence[Hunk], evidence: Evidence, change: object, size: int
+    source: Haystack,
+    hunks: Sequence[Hunk],
+    evidence: Evidence,
+    sure: Callable[[], bool],
+    meant: str,
 ) -> str:
     """What is doubtful about the hunks; raised where that is to be asked about.
 
-    change, size: what becomes of the text, whatever was quoted for it, and how much that was.
+    sure: whether the change is confirmed. meant: how to do that.
     """
     for hunk in dict.fromkeys(hunks):
         found = doubt(source, hunk)
-        if found and (not evidence.asks or confirmed(evidence.doubted, change, size)):
+        if found and (not evidence.asks or sure()):
             return found.sentence.rstrip(".")
         if found:
             shown = [(found.shown[0] + 1, found.shown[1])] if found.shown else []
             raise InvalidChange(
                 f"`new_string` looks like a slip. {found.sentence}",
-                hint=f"{found.way} If it is meant, quote the lines beside it, too, in both.",
+                hint=f"{found.way} {meant}".lstrip(),
                 details={"places": shown},
             )
     return ""
 
 
-def _doubtful(readings: str, lines: tuple[int, int]) -> InvalidChange:
+def _meant(again: bool) -> str:
+    """How to confirm a change; again: nothing more can be quoted."""
+    what = "send the same again" if again else "quote the lines beside it, too, in both"
+    return f"If it is meant, {what}."
+
+
+def _doubtful(readings: str, lines: tuple[int, int], meant: str) -> InvalidChange:
     return InvalidChange(
         "The indentation of `new_string` can be read in two ways.",
         hint="Quote the lines in `old_string` with the indentation they have in the file, and give "
-        "`new_string` the indentation it should have there. If it is meant, quote the line above, "
-        f"too, in both.\n{readings}\nThe file has there:",
+        f"`new_string` the indentation it should have there. {meant}\n{readings}\n"
+        "The file has there:",
         details={"places": [lines]},
     )

@@ -12,6 +12,7 @@ _COMMON = re.compile(rb"(?:begin|break|continue|else|end|finally|pass|return|try
 _BLOCK = 3  # lines of the smallest one
 _NEARBY = 10  # lines
 _COMMENT = b" \t*#/;-"  # signs of a line of a comment that says nothing
+_MARKUP = (".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".jsx", ".tsx", ".svelte", ".md")
 _ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
 _BARE = re.compile(rb"(?<!\\)\"")
 _CURLY = [  # the first of a pair, the last, and the plain one
@@ -24,21 +25,21 @@ _BLANKS = [sign.encode() for sign in "\u00a0\u202f\u200b\u2060\ufeff"]
 def reaches(new: Sequence[bytes], old: Sequence[bytes], below: Sequence[bytes]) -> int:
     """How many lines below its place a new text has, too, and was to replace; 0 if none.
 
-    It has the first of them, and ends as the last one does: a whole block over its first part.
-    One that ends as what it replaces has its own end, though an equal block follows.
+    It has the first of them, and ends as the last one does, as deep: a whole block over its first
+    part. One that ends as what it replaces has its own end, though an equal block follows.
     """
-    first = next((line.strip() for line in below if _tells(line)), None)
-    own = [line.strip() for line in new]
+    first = next((line.rstrip() for line in below if _tells(line)), None)
+    own = [line.rstrip() for line in new]
     if len(own) < _BLOCK or first not in own:
         return 0
     last = max(n for n, line in enumerate(own) if _tells(line))
     tail = own[last:]
-    if tail[0] in map(bytes.strip, old):
+    if tail[0].strip() in map(bytes.strip, old):
         return 0
-    ends = [n for n, line in enumerate(below[: len(own)]) if line.strip() == tail[0]]
+    ends = [n for n, line in enumerate(below[: len(own)]) if line.rstrip() == tail[0]]
     if not ends:
         return 0
-    pairs = zip(tail, map(bytes.strip, below[ends[-1] :]), strict=False)
+    pairs = zip(tail, map(bytes.rstrip, below[ends[-1] :]), strict=False)
     return ends[-1] + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
@@ -58,14 +59,16 @@ def _tells(line: bytes) -> bool:
     return bool(_TELLING.match(line)) and not _COMMON.fullmatch(line.strip())
 
 
-def foreign(new: bytes, data: bytes) -> str:
+def foreign(new: bytes, data: bytes, name: str) -> str:
     """What a new text spells in a way that the file does nowhere; "" if nothing.
 
+    name: of the file; in markup an entity is the plain spelling.
     A text with plain quotes beside the curly ones has them for a reason.
     """
     if b'\\"' in new and not _BARE.search(new) and b'\\"' not in data:
         return 'quotes written out as `\\"`'
-    if _ENTITY.search(new) and not _ENTITY.search(data):
+    markup = name.lower().endswith(_MARKUP)
+    if not markup and _ENTITY.search(new) and not _ENTITY.search(data):
         return "character entities such as `&lt;`"
     for first, last, plain in _CURLY:
         pairs = (0 <= line.find(first) < line.rfind(last) for line in new.split(b"\n"))

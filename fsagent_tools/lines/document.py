@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from string import punctuation
 from typing import NamedTuple
 
+from fsagent_tools.encoding import with_escapes
 from fsagent_tools.errors import NotReadYet, StaleLineIds
 from fsagent_tools.lines.ids import WIDTH, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
@@ -19,7 +20,6 @@ NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
 AROUND = 2  # unchanged lines shown beside a change
 MOST_SHOWS = 500  # displays remembered; what is forgotten has to be read again
-_SIGNS = punctuation.encode()
 NOTHING = "Nothing was written."
 
 
@@ -120,22 +120,24 @@ class Document:
     def misquoted(self, quoted: str, line: int) -> str:
         """What is wrong with words that are not how the live text begins, white space aside."""
         quote = unclipped(quoted).split()
-        words = self.lines.between(line, line + 1)[0].split()
-        live = b"".join(self.lines.between(line, line + len(quote) + NEARBY))
+        words = self.words(line)
         if len(quote) < min(2, len(words)) and self.style.quoted:
             wanted = "word" if len(words) == 1 else "two words"
             return f"needs the first {wanted} of its line behind it"
-        there, sent = b"".join(live.split()), "".join(quote).encode(errors="replace")
-        bare = sent.lstrip(_SIGNS)  # who quotes words leaves out what stands before the first
-        bare *= bool(b"".join(words).lstrip(_SIGNS))  # else they are those of the line below
-        if there.startswith(sent) or (bare and there.lstrip(_SIGNS).startswith(bare)):
+        there, sent = "".join(self.words(line, len(quote) + NEARBY)), "".join(quote)
+        bare = sent.lstrip(punctuation)  # who quotes words leaves out what stands before the first
+        bare *= bool("".join(words).lstrip(punctuation))  # else they are those of the line below
+        if there.startswith(sent) or (bare and there.lstrip(punctuation).startswith(bare)):
             return ""
         return f"does not stand before {in_quotes(' '.join(quote)[:60])}"
 
     def quotation(self, line: int, most: int) -> str:
         """The first `most` words of the text from `line` on, blank lines aside."""
-        words = b" ".join(self.lines.between(line, line + most + NEARBY)).split()
-        return b" ".join(words[:most]).decode(errors="replace")
+        return " ".join(self.words(line, most + NEARBY)[:most])
+
+    def words(self, line: int, count: int = 1) -> list[str]:
+        """The words of lines as a model sees them, whatever white space parts them."""
+        return with_escapes(" ".join(text_of(self.lines.between(line, line + count)))).split()
 
     def spelled(self, line: int) -> str:
         """The ID of a line that has one, as a model names it."""
@@ -143,8 +145,7 @@ class Document:
 
     def named(self, line: int) -> str:
         """The same, and the words of the line that have to follow."""
-        words = self.lines.between(line, line + 1)[0].split()[:2]
-        return " ".join([self.spelled(line), *text_of(words)])
+        return " ".join([self.spelled(line), *self.words(line)[:2]])
 
     def joints(self, hunks: Sequence[Hunk]) -> list[Joint]:
         """What a session that makes these changes has seen of the lines beside them."""

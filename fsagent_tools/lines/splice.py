@@ -54,7 +54,9 @@ def rewrite(
     if ends in (None, known) or not size:
         return new
     if ends:
-        return _patch(new.lines, new.data, [(size, size, _ending_above(lines, lines.count))])
+        half = lines.newline == b"\n" and new.data.endswith(b"\r")  # of an ending that was cut
+        ending = b"\n" if half else _ending_above(lines, lines.count)
+        return _patch(new.lines, new.data, [(size, size, ending)])
     (ending,) = new.lines.endings(new.lines.count - 1, new.lines.count)
     return _patch(new.lines, new.data, [(size - len(ending), size, b"")])
 

@@ -1,12 +1,13 @@
 """Files in other encodings than UTF-8: they are searched as the text that `read` shows of them."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-from fsagent_tools.encoding import Assumed, decode, is_utf8, looks_binary
+from fsagent_tools.encoding import decode, is_utf8, looks_binary
 from fsagent_tools.errors import InvalidRegex, TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
 from fsagent_tools.policy import MAX_WHOLE
@@ -20,6 +21,8 @@ from fsagent_tools.search.where import Where, spool
 _MOST = 500  # files, in a search for what is not in ASCII
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
 _SECONDS = 10.0  # for our own engine where ripgrep has answered; some patterns take it very long
+_TOKEN = re.compile(r"\\.|\[\^|.", re.DOTALL)  # of a pattern
+_ANY_LETTER = re.compile(r"\\[wWSDpPxuU]|\[\^|\.")
 _NO_UTF8 = (  # a byte that begins no character, or a character that breaks off or has no beginning
     r"(?-u:[\xC0\xC1\xF5-\xFF]|[\xC2-\xF4](?:[^\x80-\xBF]|$)"
     r"|[\xE0-\xF4][\x80-\xBF](?:[^\x80-\xBF]|$)|(?:^|[\x00-\x7F])[\x80-\xBF]"
@@ -39,8 +42,8 @@ def all_hits(
 
     assumed: the encoding that a host or a project has for a file, by its path beneath the start.
     ripgrep knows UTF-8 and marked UTF-16. Files of hits that are neither, a single file, and where
-    the pattern has characters that other encodings spell otherwise all such files, are decoded and
-    searched by our own engine, as far as that knows the pattern's syntax.
+    the pattern takes characters that other encodings spell otherwise all such files, are decoded
+    and searched by our own engine, as far as that knows the pattern's syntax.
     """
     hits = first_hits(search, accepts, wanted)
     if search.program is None or search.where.kind == "spool" or hits.late:
@@ -48,13 +51,15 @@ def all_hits(
     if isinstance(opened, Directory) and not hits.lines:
         hits.binary.update(_binary(search, accepts))
     query = replace(search.query, type="", include=())  # what is read has passed them
-    plain = query.pattern.isascii()  # ripgrep's answer is whole, but for how it is shown
+    plain = query.pattern.isascii()  # ripgrep's answer stands, where that of our engine is late
+    every = not plain or (len(hits.matches()) < wanted and _takes_letters(query.pattern))
     try:
-        texts = _texts(search, opened, accepts, hits)
+        texts = _texts(search, opened, accepts, hits, every)
         if (first := next(texts, None)) is None:  # most often, so no file is made
             return hits
-        every = chain([first], texts)
-        with spool((path, _as_utf8(data, partial(assumed, path))) for path, data in every) as file:
+        files = chain([first], texts)
+        read = partial(_as_utf8, opened.place.relative, assumed)
+        with spool((path, read(path, data)) for path, data in files) as file:
             where = Where(file.fileno(), opened.place.absolute, "spool")
             due = min(search.deadline, time.monotonic() + _SECONDS) if plain else search.deadline
             again = replace(search, query=query, where=where, deadline=due)
@@ -62,7 +67,7 @@ def all_hits(
     except (InvalidRegex, OSError):  # what ripgrep found stands
         return hits
     except TimedOut:
-        hits.late = True
+        hits.late = not plain
         return hits
     if more.late and plain:
         return hits
@@ -73,13 +78,22 @@ def all_hits(
     return hits
 
 
+def _takes_letters(pattern: str) -> bool:
+    """Whether what it matches may have letters that are not in it, `M.ller` say."""
+    return any(map(_ANY_LETTER.fullmatch, _TOKEN.findall(pattern)))
+
+
 def _texts(
     search: Search,
     opened: Directory | ReadableFile,
     accepts: Callable[[str], bool],
     hits: Hits,
+    every: bool,
 ) -> Iterator[tuple[str, bytes | None]]:
-    """What is to be decoded, one at a time. Raises `TimedOut`."""
+    """What is to be decoded, one at a time; every: whether ripgrep found something in it or not.
+
+    Raises `TimedOut`.
+    """
     if not isinstance(opened, Directory):
         small = opened.version.size <= _MAX_SIZE
         data = opened.pread(_MAX_SIZE, 0) if small else b"\0"
@@ -87,7 +101,7 @@ def _texts(
             yield "", data
         return
     odd = {line.path for line in hits.lines if not _is_utf8(line)} | hits.binary
-    if not search.query.pattern.isascii():
+    if every:
         odd.update(_encoded(search, accepts))
     left = _MAX_SUM
     for path in sorted(odd, key=order):
@@ -97,10 +111,12 @@ def _texts(
                 yield path, content
 
 
-def _as_utf8(data: bytes | None, assumed: Assumed) -> bytes | None:
+def _as_utf8(
+    start: str, assumed: Callable[[str], str], path: str, data: bytes | None
+) -> bytes | None:
     """As `read` shows it; what cannot be decoded is left to the engine."""
     try:
-        return data and decode(data, "", None, assumed).utf8
+        return data and decode(data, path or start, None, partial(assumed, path)).utf8
     except ToolError:
         return data
 

@@ -13,6 +13,7 @@ from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
+from fsagent_tools.names import from_display
 from fsagent_tools.process.programs import Programs
 
 BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
@@ -124,13 +125,15 @@ class Start:
                 f"`{argument}`: a glob cannot exclude files.",
                 hint="Name the files that you want. A '!' of a name is written '\\!'.",
             )
-        if (slashed := with_slashes(pattern)) != pattern:
+        slashed, named = with_slashes(pattern), from_display(pattern)
+        if slashed != pattern and with_slashes(named) != named:
             raise InvalidGlob(
                 f"`{argument}`: a backslash separates nothing here.", hint=f"Use {slashed[:60]!r}."
             )
         try:
             validate_glob(pattern)
-            globs = [self._inner(argument, each) for each in _wanted(pattern)]
+            ways = dict.fromkeys((pattern,) if slashed == pattern else (named, slashed))
+            globs = [self._inner(argument, each) for way in ways for each in _wanted(way)]
             return Glob(globs[0] if len(globs) == 1 else f"{{{','.join(globs)}}}", dotfiles)
         except InvalidGlob as error:
             raise InvalidGlob(f"`{argument}`: {error.message}", hint=error.hint) from None

@@ -2,16 +2,16 @@
 
 import codecs
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from fsagent_tools.encoding import Decoded, as_held, lookup
+from fsagent_tools.encoding import Decoded, as_held, has_stray, lookup
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
 from fsagent_tools.files.guard import LockedFile
 from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.port import COMPARED
+from fsagent_tools.files.port import COMPARED, Version
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split
@@ -75,7 +75,10 @@ class Written:
 
 @dataclass
 class Edit:
-    """An existing text file under its lock; nothing happens to it unless a method is called."""
+    """An existing text file under its lock; nothing happens to it unless a method is called.
+
+    form: how a whole new text is written that its encoding cannot hold.
+    """
 
     host: "Host"
     target: LockedFile
@@ -83,6 +86,7 @@ class Edit:
     text: Whole
     lint: Lint
     gated: bool = False
+    form: Decoded | None = None
 
     @property
     def path(self) -> str:
@@ -150,11 +154,15 @@ class Edit:
         return self._write(utf8, lines, hunks)
 
     def _as_held(self, hunk: Hunk) -> Hunk:
-        new = as_held(b"\n".join(hunk.new), self.utf8).split(b"\n")
+        old = b"\n".join(self.text.lines.between(hunk.start, hunk.stop))
+        new = as_held(b"\n".join(hunk.new), self.utf8, old).split(b"\n")
         return replace(hunk, new=tuple(new) if hunk.new else ())
 
     def encoded(self, utf8: bytes) -> tuple[bytes, Decoded]:
         """A text as the file would have it, and how. Raises `EncodingError`."""
+        if self.form:
+            form = replace(self.form, utf8=utf8, stray=has_stray(utf8))
+            return form.encode(utf8), form
         decoded = self.text.decoded
         if not decoded.exact:
             raise EncodingError(
@@ -253,27 +261,29 @@ def overwrite(  # noqa: PLR0913
     encoding: str | None,
     lint: Lint | None,
     *,
-    check: Callable[[Edit], None] | None = None,
+    check: Callable[[LockedFile, Edit | None], None] | None = None,
 ) -> Written:
     """Create or overwrite the locked file; an existing text keeps its encoding if that can be.
 
-    check: gets the existing text, and may raise.
+    check: gets the existing text, None for what is no text or too large to compare, and may raise.
     """
     session, before, place = host.session, target.version, target.place
     lint = lint or host.services.lint
-    if before is not None and before.size <= COMPARED:
-        try:
-            with session.editing(target, before, host.style, encoding) as (record, text):
-                edit = Edit(host, target, record, text, lint)
-                if check:
-                    check(edit)
+    assumed = partial(session.assumed, place.relative)
+    form = Decoded(b"", lookup(encoding) if encoding else "utf-8", name=place.told)
+    form = form if encoding else form.of_new(utf8, assumed)
+    with ExitStack() as stack:
+        if before is not None:
+            target.check_writable(0)
+            held = _held(stack, host, target, before, encoding)
+            edit = Edit(host, target, *held, lint) if held else None
+            if check:
+                check(target, edit)
+            if edit:
+                note = _turned(edit, utf8, form)
                 written = edit.replace(utf8)
                 session.saw(place.relative, edit.text.identity)
-                return written
-        except (BinaryFile, EncodingError):
-            pass  # was no text that can hold this: nothing to compare with
-    assumed = partial(session.assumed, place.relative)
-    form = Decoded(b"", lookup(encoding)) if encoding else Decoded(b"").of_new(utf8, assumed)
+                return replace(written, broken="\n".join(filter(None, (note, written.broken))))
     raw = form.encode(utf8)
     report = host.services.review(lint, place, None, utf8)
     now = target.write(raw, expect=before)
@@ -296,3 +306,26 @@ def overwrite(  # noqa: PLR0913
         ends,
         report,
     )
+
+
+def _held(
+    stack: ExitStack, host: Host, target: LockedFile, before: Version, encoding: str | None
+) -> tuple[Record, Whole] | None:
+    """The existing text, read as its own evidence has it where it is not in `encoding`."""
+    for one in dict.fromkeys((encoding, None)) if before.size <= COMPARED else ():
+        with suppress(BinaryFile, EncodingError):
+            return stack.enter_context(host.session.editing(target, before, host.style, one))
+    return None
+
+
+def _turned(edit: Edit, utf8: bytes, form: Decoded) -> str:
+    """What is told of a text that its file's encoding cannot hold: it is written in another."""
+    old = edit.text.decoded
+    try:
+        edit.encoded(utf8)
+    except EncodingError as error:
+        edit.form, letter = form, error.details.get("character")
+        guess = ", which was a guess," * (old.evidence == "guess")
+        why = f"cannot hold {letter}" if letter else "would not write its bytes back as they were"
+        return f"Written as {form.encoding.upper()}: {old.encoding}{guess} {why}."
+    return ""

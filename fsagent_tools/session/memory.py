@@ -213,9 +213,12 @@ class Session:
         """Whether the file, which has this text now, had another when it was read or written."""
         return self.seen.get(relative, "") not in ("", identity)
 
-    def confirms(self, relative: str, new: str) -> bool:
-        """Whether the file was read after a write of this new text was refused; else it is now."""
-        if self._doubted.get(relative) == (new, True):
+    def confirms(self, relative: str, new: str, *, read: bool = True) -> bool:
+        """Whether a write of this new text was refused before, and the file read since if that is
+        asked for; else the write is refused now.
+        """
+        before, since = self._doubted.get(relative, ("", False))
+        if before == new and (since or not read):
             return True
         self._doubted[relative] = (new, False)
         return False

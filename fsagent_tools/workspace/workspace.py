@@ -29,6 +29,7 @@ from fsagent_tools.workspace.services import Services
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
+    from fsagent_tools.files.guard import LockedFile
     from fsagent_tools.gate.request import Approve
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
@@ -222,12 +223,12 @@ class Workspace(Direct, Rewind):
         lint: Lint | None = None,
         *,
         create_dirs: bool = True,
-        check: "Callable[[Edit], None] | None" = None,
+        check: "Callable[[LockedFile, Edit | None], None] | None" = None,
     ) -> "Written":
         """Create or overwrite a text file, atomically. Raises a `ToolError`.
 
         encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
-        workspace's. check: gets the existing text, and may raise.
+        workspace's. check: gets the existing text, None for no text, and may raise.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
             return lazy.editing.overwrite(self, target, utf8, encoding, lint, check=check)

@@ -250,3 +250,8 @@ def test_a_listing_is_as_long_as_an_answer_of_read(tmp_path, run):
         assert out.data["truncated"]
         assert f"First {out.data['count']} " in out.text
     assert "of 400 entries" in listed.text
+
+
+def test_a_name_is_found_by_the_pattern_that_it_is_shown_as(find, tmp_path):
+    (tmp_path / "lit\tx.txt").write_text("")
+    assert find("lit\\tx.txt").text == find("lit*").text == "lit\\tx.txt"

@@ -128,3 +128,67 @@ def test_one_sentence_gates_the_edit_and_the_write_of_compact(tmp_path):
     assert edit.text == model.write("a = 1\n").text
     assert "a.py was not read in this session" in edit.text
     assert "Read it with" not in edit.text
+
+
+@pytest.mark.parametrize("name", ["lines", "compact"])
+def test_a_file_that_is_no_text_is_replaced_when_the_same_call_comes_again(model):
+    model.file.write_bytes(b"\x7fELF\0\0\0\1" * 100)
+    mine = "x = 1\n# ... rest of the code unchanged\n"
+    out = model.write(mine)
+    assert not out.ok
+    assert "a.py is a binary file (800 bytes), and `content` is text. Nothing was" in out.text
+    out = model.write(mine)
+    assert out.ok
+    assert "Replaced 800 bytes that were no text." in out.text
+    assert "/dev/null" not in out.text
+    assert model.file.read_text() == mine
+
+
+@pytest.mark.parametrize("name", ["lines", "compact"])
+def test_a_file_too_large_to_compare_is_checked_by_its_version(model, name):
+    large = (64 << 20) + 1
+    with model.file.open("wb") as file:
+        file.write(b"a = 1\n" * 10_000)
+        file.truncate(large)
+        file.seek(70_000)
+        file.write(b"\n" * (large - 70_000))
+    if name == "compact":
+        assert model.write("a = 2\n").code == "FILE_NOT_READ"
+    model.read()
+    with model.file.open("ab") as file:
+        file.write(b"b = 2\n")
+    out = model.write("a = 2\n")
+    assert not out.ok
+    assert "has changed since you read it" in out.text
+    model.read()
+    out = model.write("a = 2\n")
+    assert out.ok
+    assert f"Replaced {large + 6:,} bytes, which are too many to compare." in out.text
+    assert model.file.read_text() == "a = 2\n"
+
+
+def test_a_text_that_a_guessed_encoding_cannot_hold_is_written_as_utf8_and_told(tmp_path):
+    model = Model("lines", tmp_path)
+    model.file.write_bytes("# Größe\n# für Müller\nx = 1\n".encode("cp1252"))
+    model.read()
+    mine = "# Größe\n# für Jiří\nx = 1\n"
+    out = model.write(mine)
+    assert out.ok
+    assert "Written as UTF-8: cp1252, which was a guess, cannot hold 'ř'." in out.text
+    assert "-# für Müller\n+# für Jiří" in out.text
+    assert model.file.read_text(encoding="utf-8") == mine
+    assert "guess" not in model.call("read").text
+
+
+def test_a_fault_of_the_file_comes_before_a_question(tmp_path):
+    model = Model("lines", tmp_path)
+    model.file.chmod(0o444)
+    out = model.write(TEXT[:200])
+    assert "cut off" not in out.text
+    assert "write-protected" in out.text
+    assert model.file.read_text() == TEXT
+
+
+def test_one_line_without_its_end_was_not_cut_off(tmp_path):
+    model = Model("lines", tmp_path)
+    assert model.write("x = 1").ok

@@ -17,10 +17,10 @@ from benchmark.slips import MIX
 
 HUNKS, SEED = 300, 32
 OFTEN = frozenset({"clean", "drift above"})  # every hunk; other slips happen to every fifth
+# A mistyped ID, 1.5 of 100 calls, is never taken as another one: what could be applied ends at 94.
 BARS = {  # least that is applied, most that is silently wrong, of 100 calls
-    "edit_lines words": (93, 0.3), "edit (compact)": (92, 0.3),
-    "edit_lines tag": (92, 0.8), "edit_lines tag, first words": (93, 0.5),
-    "edit_lines short": (92, 0.8), "edit_lines short, first words": (93, 0.5),
+    "edit_lines words": (92, 0.3), "edit (compact)": (92, 0.3),
+    "edit_lines tag": (92, 0.8), "edit_lines tag, first words": (92, 0.5),
 }  # fmt: skip
 ALWAYS = ("edit_lines words", "edit (compact)")
 REPAIRED = 0.9  # of the refusals, by the error alone

@@ -16,6 +16,7 @@ SOME = st.lists(PIECES, min_size=1, max_size=6).map("".join)
 
 
 @given(TEXTS, SOME, SOME, st.sampled_from(["unique", "first", "all", 1, 2]))
+@example("\r\na\r", "a", "a\n", "unique")
 @settings(max_examples=400, deadline=None)
 def test_every_line_outside_the_hunks_survives(text, old, new, occurrences):
     raw = text.encode()

@@ -184,3 +184,61 @@ def test_lines_of_another_level_may_take_the_place_of_an_exact_quote(root):
     call = {"file_path": str(path), "old_string": "        b()\n    }", "new_string": "    c()"}
     assert edit.call(call).ok
     assert path.read_text() == "a {\n    x {\n    c()\n}\n"
+
+
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_a_doubt_about_a_whole_text_is_confirmed_by_the_same_call(root, name):
+    path = root / "a.txt"
+    path.write_text("one")
+    tools = toolset(name).bind(Workspace(root, line_ids="words"))
+    if name == "compact":
+        tool, call = "Edit", {"old_string": "one", "new_string": "1 &lt; 2"}
+    else:
+        line_id = tools["read"].call({"file_path": "a.txt"}).text.split("\t")[0]
+        change = {"line_id": f"{line_id} one", "new_content": "1 &lt; 2"}
+        tool, call = "edit_lines", {"changes": [change]}
+    out = tools[tool].call({"file_path": "a.txt", **call})
+    assert "If it is meant, send the same again." in out.text
+    assert path.read_text() == "one"
+    assert tools[tool].call({"file_path": "a.txt", **call}).ok
+    assert path.read_text() == "1 &lt; 2"
+
+
+def test_a_doubt_about_every_place_is_confirmed_by_the_same_call(root):
+    path = root / "a.txt"
+    path.write_text("one\nx\none\ny\n")
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    call = {"old_string": "one", "new_string": "a &lt; b\nc", "replace_all": True}
+    assert "send the same again" in edit.call({"file_path": str(path), **call}).text
+    assert edit.call({"file_path": str(path), **call}).ok
+    assert path.read_text() == "a &lt; b\nc\nx\na &lt; b\nc\ny\n"
+
+
+def test_a_depth_is_confirmed_by_a_longer_quote_where_the_line_above_is_blank(root):
+    path = root / "a.txt"
+    path.write_text("top\n\n    one\n    two\n        three\n")
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    call = {"file_path": str(path), "old_string": "    one", "new_string": "  1"}
+    assert "read in two ways" in edit.call(call).text
+    more = {"old_string": "    one\n    two", "new_string": "  1\n    two"}
+    out = edit.call({**call, **more})
+    assert out.ok, out.text
+    assert path.read_text() == "top\n\n  1\n    two\n        three\n"
+
+
+@pytest.mark.parametrize("ending", [".html", ".svg", ".tsx"])
+def test_an_entity_is_plain_spelling_in_markup(root, ending):
+    path = root / f"a{ending}"
+    path.write_text("<p>one</p>\n")
+    edit = toolset("compact").bind(Workspace(root))["Edit"]
+    call = {"file_path": str(path), "old_string": "one", "new_string": "1 &lt; 2"}
+    assert edit.call(call).ok
+
+
+@pytest.mark.parametrize("name", ["compact", "workspace"])
+def test_a_text_that_ends_as_a_line_below_but_deeper_holds_no_more_than_its_place(root, name):
+    text = "if a:\n    b()\n    if c:\n        d()\n    e()\nreturn e\n"
+    new = "    if a.b:\n        if c:\n            e()\n        return e"
+    out, after = sent(root, name, "    b()", new, text)
+    assert out.ok, out.text
+    assert after == text.replace("    b()", new)

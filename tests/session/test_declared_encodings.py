@@ -145,3 +145,54 @@ def test_hosts_and_editorconfig_name_encodings_by_glob(tmp_path):
     assert "początkowa" in tools["grep"].call({"pattern": "początkowa", "path": "a.pas"}).text
     with pytest.raises(ConfigInvalid, match="encodings"):
         Workspace(tmp_path, encodings={"*.pas": "cp9999"})
+
+
+def test_lines_that_are_replaced_decide_what_an_escape_is(tmp_path):
+    file = tmp_path / "f.js"
+    file.write_bytes(UTF8.encode() + b'x = "\\xe9"\n// caf\xe9 a\n')
+    tools = toolset("compact").bind(Workspace(tmp_path))
+    assert tools["Read"].call({"file_path": "f.js"}).ok
+    edit = {"old_string": "// caf\\xe9 a", "new_string": "// my caf\\xe9 b"}
+    assert tools["Edit"].call({"file_path": "f.js", **edit}).ok
+    edit = {"old_string": 'x = "\\xe9"', "new_string": 'y = "\\xe9"'}
+    assert tools["Edit"].call({"file_path": "f.js", **edit}).ok
+    assert file.read_bytes() == UTF8.encode() + b'y = "\\xe9"\n// my caf\xe9 b\n'
+
+
+@pytest.mark.parametrize("line", ["é a".encode("latin-1"), "a\u2003b c".encode(), b"a\x1cb c"])
+@pytest.mark.parametrize("part", [True, False])
+def test_a_line_with_stray_bytes_or_odd_blanks_is_edited_by_its_words(tmp_path, line, part):
+    file = tmp_path / "f.js"
+    file.write_bytes(UTF8.encode() + line + b"\nend\n")
+    tools = toolset("workspace").bind(Workspace(tmp_path, line_ids="words"))
+    shown = tools["read"].call({"file_path": "f.js", "offset": 41}).text
+    line_id, text = next(x for x in shown.split("\n") if "\t" in x).split("\t")
+    change = {"line_id": f"{line_id} {text}", "new_content": "x"}
+    change |= {"old": text[:-2]} if part else {}
+    out = tools["edit_lines"].call({"file_path": "f.js", "changes": [change]})
+    assert out.ok, out.text
+    assert file.read_bytes() == UTF8.encode() + b"x" + line[-2:] * part + b"\nend\n"
+
+
+def test_a_heading_declares_nothing_and_valid_utf8_wins_over_a_western_declaration(tmp_path):
+    tools = toolset("workspace").bind(Workspace(tmp_path))
+    new = {"file_path": "a.md", "content": "# encoding: latin-1\né\n"}
+    assert tools["write"].call(new).ok
+    assert (tmp_path / "a.md").read_text(encoding="utf-8") == new["content"]
+    (tmp_path / "a.py").write_bytes("# coding: latin-1\nx = 'é'\n".encode())
+    shown = tools["read"].call({"file_path": "a.py"}).text
+    assert "x = 'é'" in shown
+    assert "The file declares iso8859-1, but it is UTF-8." in shown
+    (tmp_path / "b.py").write_bytes(b"# coding: gbk\nx = '\xc4\xa3'\n")
+    shown = tools["read"].call({"file_path": "b.py"}).text
+    assert "x = '模'" in shown
+    assert "Read as gbk, as declared; it may be UTF-8, too." in shown
+
+
+@pytest.mark.parametrize("pattern", ["M.ller", r"M\wller", r"M\Sller", r"M\Dller", "M[^x]ller"])
+def test_any_letter_is_one_of_a_legacy_encoding_too(tmp_path, pattern):
+    (tmp_path / "a.txt").write_bytes("Müller, größer\n".encode("cp1252"))
+    (tmp_path / "b.txt").write_text("Miller\n")
+    found = toolset("workspace").bind(Workspace(tmp_path))["grep"].call({"pattern": pattern}).text
+    assert "Müller" in found
+    assert "Miller" in found
