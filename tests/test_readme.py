@@ -105,7 +105,7 @@ def hidden(entry):
     """The parameters that only a host sets, with their defaults."""
     for name, knob in entry.action.params.model_fields.items():
         if not entry.shows(name) and name not in entry.pin:
-            value = entry.defaults.get(name, knob.factory() if knob.factory else knob.default)
+            value = entry.defaults.get(name, knob.get_default(call_default_factory=True))
             spelt = entry.spelling(name)
             yield spelt if value is None or spelt in entry.typed else f"{spelt}={value!r}"
 
