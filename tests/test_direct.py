@@ -5,8 +5,8 @@ import re
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
-from fsagent_tools.process.running import run
-from fsagent_tools.process.shell import ShellRequest
+from fsagent_tools.shell.runner import run
+from fsagent_tools.shell.shell import ShellRequest
 from fsagent_tools.search.start import Start
 from tests.conftest import alive
 

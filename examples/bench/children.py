@@ -17,7 +17,7 @@ from timing import HEADER, Row, Side, Times
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.lint import judge
 from fsagent_tools.process.kept import Keeper, View
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.sandbox import landlock, seccomp
 from fsagent_tools.search.ripgrep import find_ripgrep
 

@@ -24,7 +24,7 @@ from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.languages import languages
 from fsagent_tools.lsp.server import PULL, Server
 from fsagent_tools.process.launcher import Launcher, View
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.types import Entry
 
 BIN = Path(sys.executable).parent

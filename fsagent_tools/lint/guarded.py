@@ -10,7 +10,7 @@ from fsagent_tools.lint import child
 from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
-from fsagent_tools.process.reader import run_reader
+from fsagent_tools.shell.reader import run_reader
 from fsagent_tools.runtime.weight import is_slow_toml
 
 _RUFF = Path(sys.executable).with_name("ruff")

@@ -12,7 +12,7 @@ from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.files.port import Place
 from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.records import dataclass
 
 BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`

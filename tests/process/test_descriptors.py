@@ -12,7 +12,7 @@ from fsagent_tools.errors import CommandFailed
 from fsagent_tools.process import launcher
 from fsagent_tools.process.environment import environment
 from fsagent_tools.process.jobs import Jobs
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.process.reach import Reach
 from fsagent_tools.process.script import Command
 from fsagent_tools.search import ripgrep

@@ -13,8 +13,8 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.reader import run_reader
+from fsagent_tools.policy.programs import Programs
+from fsagent_tools.shell.reader import run_reader
 from fsagent_tools.sandbox import landlock
 from tests.conftest import PATIENCE, eventually
 
@@ -207,7 +207,7 @@ def test_a_language_server_is_confined(tmp_path, lacking, confined):
 HOST = """
 import subprocess, sys
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import reader
+from fsagent_tools.shell import reader
 from fsagent_tools.process.reader import start_reader
 from fsagent_tools.search import ripgrep
 kind, root, mark = sys.argv[1:]

@@ -1,6 +1,6 @@
 """Everyday commands, run bare and through `bash`, and how often both say the same.
 
-`python -m tests.sandbox.battery LEVEL...` prints the figures and what differs; as another user with
+`python -m tests.shell.battery LEVEL...` prints the figures and what differs; as another user with
 an interpreter, and programs on PATH, that this user may read.
 """
 
@@ -19,7 +19,7 @@ from unittest import mock
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import ProcessPolicy
-from fsagent_tools.process import launcher
+from fsagent_tools.shell import bubblewrap
 
 LEVELS = ("default", "developer", "landlock")
 SHORT = ("look", "text", "streams", "tmp")  # sections that need nothing but a shell
@@ -94,11 +94,18 @@ def _bare(command: str, folder: str, env: dict[str, str], root: str) -> Said:
     return Said(code if code is None or code >= 0 else 128 - code, _settled(text, root, env))
 
 
+_found = bubblewrap.find_bwrap
+
+
+def _none(_: object = None) -> None:
+    return None
+
+
 def confined(listed: list[Case], level: str) -> list[Said]:
     process = ProcessPolicy.developer() if level == "developer" else ProcessPolicy()
     with (
         _place() as (root, home, temp),
-        mock.patch.object(launcher, "NAMESPACES", level != "landlock"),
+        mock.patch.object(bubblewrap, "find_bwrap", _none if level == "landlock" else _found),
         closing(Workspace(root, policy=Policy(process=process))) as workspace,
     ):
         tool, said = toolset("workspace").bind(workspace)["bash"], list[Said]()

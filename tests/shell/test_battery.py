@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.sandbox import battery
+from tests.shell import battery
 
 MOST_OTHER_CODES = {"default": 0.055, "developer": 0.03, "landlock": 0.055}
 SAME = 0.88
