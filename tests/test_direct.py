@@ -210,13 +210,11 @@ def test_what_an_undo_takes_back_is_several_paths(tmp_path, paths):
         Workspace(tmp_path).undo(paths=paths)
 
 
-def test_a_time_that_is_none_leaves_no_command_and_no_judge_behind(tmp_path):
+def test_a_time_that_is_none_leaves_no_command_behind(tmp_path):
     workspace = Workspace(tmp_path)
-    with workspace.local_files.directory(".") as here:
-        shell = workspace.services.shell
-        command = shell.prepare(ShellRequest("sleep 161803398"), here)
-        with pytest.raises(TypeError):
-            run(command, "soon", shell.launcher)
+    command = workspace.services.shell.prepare(ShellRequest("sleep 161803398", str(tmp_path)))
+    with pytest.raises(TypeError):
+        run(command, "soon")
     assert not alive("sleep 161803398")
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "settings.json").write_text("{}")

@@ -115,8 +115,8 @@ class Ran(Completed):
             notes += [f"[{what}: {', '.join(map(display, names))}]"] if names else []
         if self.kept:
             notes.append(
-                f"[what was there is in {self.kept}; for one command use `git -c KEY=VALUE`, or ask "
-                "the user to do it or to allow it (protected=())]"
+                f"[what was there is in {self.kept}; use `git -c KEY=VALUE` for one command, "
+                "or ask the user (protected=())]"
             )
         if self.lost:
             lost = some([*map(display, self.lost)], _NAMED)
@@ -140,8 +140,11 @@ def _limits(workspace: Workspace) -> str:
 
 def lacks_shell(workspace: Workspace) -> str:
     """Why no command can run here, "" if one can."""
-    services = workspace.services
-    return lacks_machine(services) or services.shell.lacks
+    policy, services = workspace.policy, workspace.services
+    process, is_tight = policy.process, confinement(policy) == "read-only"
+    needs = process.require_sandbox or process.readable is not None or process.hosts
+    lacking = lacks_machine(services)
+    return lacking or (services.shell.lacks if is_tight or needs or policy.denied_paths else "")
 
 
 @action(effect=Effect.EXECUTE, remark=_limits, lacks=lacks_shell)

@@ -3,8 +3,8 @@
 import ipaddress
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# The IANA special-purpose registries, written out: what `ipaddress` calls global has changed between
-# Python releases, and it does not know the addresses that clouds keep for themselves.
+# The IANA special-purpose registries, written out: what `ipaddress` calls global has changed
+# between Python releases, and it does not know the addresses that clouds keep for themselves.
 CLOSED = [
     (ipaddress.ip_network(network), kind)
     for kind, networks in {

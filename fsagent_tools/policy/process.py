@@ -128,7 +128,7 @@ class ProcessPolicy:
             object.__setattr__(self, "caches", str(Path(caches).expanduser()))
         object.__setattr__(self, "redact", _rules(self.redact, self.startup))
         for name in ("writable", "readable", "env_allow", "protected"):
-            if (value := getattr(self, name)) is not None:
+            if (value := getattr(self, name)) is not None and value is not SETTINGS:
                 object.__setattr__(self, name, strings(name, value))
 
     @classmethod

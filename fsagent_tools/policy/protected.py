@@ -3,9 +3,24 @@
 from fsagent_tools.globs import quoted
 from fsagent_tools.runtime.own_python import OWN_PYTHON
 
+class _Named(tuple[str, ...]):
+    """Shown by its name, since it is long and holds paths."""
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _named(name: str, items: tuple[str, ...]) -> tuple[str, ...]:
+    made = _Named(items)
+    made.name = name
+    return made
+
+
 REPOSITORIES = (".git", ".bare")  # the latter is the usual name beside a `.git` that is a file
 BUILT = ("node_modules", ".venv", "venv", "vendor", "target", "site-packages", ".tox", ".nox")
-SETTINGS = (  # of shells, editors, agents and other programs that a person starts in a project
+_SETTINGS = (  # of shells, editors, agents and other programs that a person starts in a project
     *(".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile"),
     *(".inputrc", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc"),
     *(".tcshrc", ".login", ".config/fish", ".envrc", ".ssh", ".netrc", ".pypirc", ".gitconfig"),
@@ -16,15 +31,9 @@ SETTINGS = (  # of shells, editors, agents and other programs that a person star
     *(".windsurf", ".kiro", ".roo", ".continue", ".qwen", ".amazonq", ".opencode"),
     *("opencode.json", ".crush.json"),
 )
+SETTINGS = _named("SETTINGS", _SETTINGS)
 GIT = tuple(f"**/{name}" for name in (*REPOSITORIES, ".gitconfig", ".config/git"))
 RUN_BY_OTHERS = tuple(f"**/{name}" for name in (*REPOSITORIES, *SETTINGS))
 
 
-class _Named(tuple[str, ...]):
-    """Shown by its name, since it holds paths of this machine."""
-
-    def __repr__(self) -> str:
-        return "PROTECTED"
-
-
-PROTECTED = _Named((*RUN_BY_OTHERS, *map(quoted, OWN_PYTHON)))
+PROTECTED = _named("PROTECTED", (*RUN_BY_OTHERS, *map(quoted, OWN_PYTHON)))

@@ -47,7 +47,7 @@ def find_bwrap(is_outside: Callable[[str], bool] = lambda _: True) -> str | None
     return next((p for p in places if p and is_outside(p) and _works(p)), None)
 
 
-def wrap(
+def wrap(  # noqa: PLR0913
     program: str,
     profile: Profile,
     command: Sequence[str],

@@ -94,11 +94,13 @@ class Egress:
         parts = urlsplit(f"//{target}" if method == "CONNECT" else target)
         host, port = (parts.hostname or "").rstrip("."), parts.port or 80
         if not any(rule.reaches(host, port) for rule in self._hosts.reached):
-            return self._refuse(client, host, port, "is not in network=[...] of this workspace")
+            self._refuse(client, host, port, "is not in network=[...] of this workspace")
+            return
         try:
             addresses = self._addresses(host, port)
         except OSError as error:
-            return self._refuse(client, host, port, str(error))
+            self._refuse(client, host, port, str(error))
+            return
         lines, _, body = rest.partition(b"\r\n\r\n")
         with socket.create_connection((addresses[0], port), _TIMEOUT) as server:
             if method == "CONNECT":

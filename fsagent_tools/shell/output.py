@@ -84,7 +84,8 @@ class Output:
     def _add(self, lines: bytes) -> bytes:
         if self._redacted is not None:
             lines = self._redacted.sub(b"[redacted]", lines)
-        chunk = lines
+        if not (chunk := lines):
+            return b""
         self.written += len(chunk)
         self._total += len(chunk)
         if self._folder and self._total > self._limit:

@@ -183,7 +183,8 @@ class Protected:
         top, found = escape(str(self._root)), []
         for name in self._settings:
             found += glob(f"{top}/{name}", include_hidden=True) if has_magic(name) else [name]
-        return [self._root / name for name in found]
+        paths = [Path(os.path.normpath(self._root / name)) for name in found]
+        return [path for path in paths if path.is_relative_to(self._root) and path != self._root]
 
     def _harmful_keys(
         self, before: _Content | None, after: _Content | None, kept: Path

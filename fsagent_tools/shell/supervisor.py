@@ -142,7 +142,7 @@ def _end_all() -> None:
 
 def _signal_all(number: int) -> None:
     for pid in descendants(os.getpid()):
-        try:
+        try:  # noqa: SIM105  `contextlib` is not imported
             os.kill(pid, number)
         except ProcessLookupError:
             pass
