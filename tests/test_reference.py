@@ -53,7 +53,9 @@ def spelt(kind):
     if typing.get_origin(kind) in (tuple, dict):
         kinds = [kind]
     return " or ".join(
-        spelt(one) if typing.get_origin(one) is typing.Literal else words[typing.get_origin(one) or one]
+        spelt(one)
+        if typing.get_origin(one) is typing.Literal
+        else words[typing.get_origin(one) or one]
         for one in kinds
     )
 

@@ -3,6 +3,7 @@
 from fsagent_tools.globs import quoted
 from fsagent_tools.runtime.own_python import OWN_PYTHON
 
+
 class _Named(tuple[str, ...]):
     """Shown by its name, since it is long and holds paths."""
 

@@ -141,7 +141,7 @@ class Services:
             self.caches,
             self.state,
             self._named,
-            lambda: bool(self.running),
+            self.jobs.neighbour,
         )
 
     @once

@@ -12,6 +12,7 @@ from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.shell.profile import Profile
 
 LEVEL = "bubblewrap"
+NSENTER = "/usr/bin/nsenter"
 _NAMESPACES = ("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
 # As root bubblewrap leaves these writable, and what they name runs as root outside.
 _KERNEL_SETTINGS = ("/proc/sys", "/proc/sysrq-trigger")
@@ -22,7 +23,7 @@ _OWNERSHIP = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 _CHILD = re.compile(rb'"child-pid": (\d+)')
 # The standard error of this shell is the status pipe. What is left has a number above ours, 2.
 _STARTER = (
-    '{limits}echo started >&2; (exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do '
+    '{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; (exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do '
     'pid=${{p#/proc/}}; [ "$pid" -gt 2 ] && read -r name <"$p/comm" && '
     'echo "left $name ($pid)" >&2; done; exit $code'
 )
@@ -58,6 +59,7 @@ def wrap(  # noqa: PLR0913
     stderr: int | None,
     filter_fd: int | None,
     info_fd: int,
+    network_fds: Sequence[int] = (),
 ) -> tuple[list[str], bytes]:
     """How to start `command` confined, and the options that bubblewrap reads from `--args FD`.
 
@@ -68,9 +70,11 @@ def wrap(  # noqa: PLR0913
         stderr: The descriptor of the command's standard error, None if it is standard output.
         filter_fd: Of a file with the filter of `seccomp`.
         info_fd: A copy of the status pipe, which bubblewrap closes.
+        network_fds: The network namespace of a job, whose servers `command` reaches, and for an
+            ordinary user the user namespace that owns it.
     """
     words = [*_view(profile), *_NAMESPACES, "--die-with-parent", "--new-session"]
-    words += [] if profile.network is True else ["--unshare-net"]
+    words += [] if profile.network is True or network_fds else ["--unshare-net"]
     words += ["--cap-drop", "ALL", *_capabilities(profile), "--clearenv"]
     for name, value in env.items():
         words += ["--setenv", name, value]
@@ -81,6 +85,11 @@ def wrap(  # noqa: PLR0913
     redirection = "2>&1" if stderr is None else f"2>&{stderr} {stderr}>&-"
     starter = _STARTER.format(limits=_ulimits(limits, shell[0]), stderr=redirection)
     line = [program, "--args", "ARGS", "--", *shell, "-c", starter, "sh", *command]
+    if network_fds:
+        line = [NSENTER, f"--net=/proc/self/fd/{network_fds[0]}", "--", *line]
+        if network_fds[1:]:
+            line[1:1] = [f"--user=/proc/self/fd/{network_fds[1]}", "--preserve-credentials"]
+            words += ["--unshare-user", "--uid", str(os.getuid()), "--gid", str(os.getgid())]
     return line, b"".join(os.fsencode(word) + b"\0" for word in words)
 
 

@@ -14,6 +14,7 @@ from fsagent_tools.replies import Completed
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.shadows import Thread
 from fsagent_tools.shell.environment import PrivateDirectory
+from fsagent_tools.shell.launch import Process
 from fsagent_tools.shell.runner import Command, Running
 
 _TURN = 0.05  # seconds between looks at the stop flag
@@ -36,6 +37,10 @@ class Job:
     @property
     def running(self) -> bool:
         return not self._done.is_set()
+
+    @property
+    def process(self) -> Process:
+        return self._running.process
 
     def facts(self) -> dict[str, Any]:
         """What it is and how it is, see `JobList`; what it wrote is still to be read."""
@@ -176,6 +181,10 @@ class Jobs:
             for old in [job for job in self._jobs.values() if not job.running][:-_ENDED]:
                 del self._jobs[old.name]
             return job
+
+    def neighbour(self) -> Process | None:
+        """That of a running job, whose servers other commands reach."""
+        return next((job.process for job in self.all() if job.running), None)
 
     def all(self) -> list[Job]:
         """Those that run, and those that ended last."""

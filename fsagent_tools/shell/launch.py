@@ -1,6 +1,7 @@
 """The one way to start a child process: confined, limited, and ended with this host."""
 
 import errno
+import fcntl
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ from fsagent_tools.shell.egress import STARTER, Egress, variables
 from fsagent_tools.shell.profile import Hosts, Launch, Profile
 
 NONE = "none"
+_GET_OWNER = 0xB701  # NS_GET_USERNS of ioctl_ns(2)
 _PATIENCE = 60.0  # seconds for a program to start on a busy machine
 _INERT = (  # what mounts cannot do: no program is started from the data
     "import marshal, os, sys\n"
@@ -111,8 +113,8 @@ class Process:
         self.exit_code: int | None = None
         self.left: list[str] = []
         self._status, self._leash, self._init, self._exit = b"", -1, -1, -1
-        hosts = launch.profile.network
-        self._egress = Egress(hosts) if isinstance(hosts, Hosts) else None
+        self._network, self._init_pid = launch.profile.network, 0
+        self._egress = Egress(self._network) if isinstance(self._network, Hosts) else None
         with ExitStack() as closing:
             self._status_fd, status = os.pipe()
             closing.callback(os.close, status)
@@ -152,7 +154,7 @@ class Process:
         while mark not in self._status and self._hear_status(until - time.monotonic()):
             if self._init < 0 and (init := bubblewrap.init_of(self._status)):
                 with suppress(ProcessLookupError):  # it has ended already
-                    self._init = os.pidfd_open(init)
+                    self._init, self._init_pid = os.pidfd_open(init), init
         if mark not in self._status:
             self.kill()
             self.wait_gone(_PATIENCE)
@@ -220,6 +222,22 @@ class Process:
         self.hear()
         return True
 
+    def open_network(self) -> list[int]:
+        """Descriptors of its network namespace, and for an ordinary user of that one's owner.
+
+        Empty if it has none of its own, or has ended.
+        """
+        fds: list[int] = []
+        if self._init >= 0 and self._network is False and os.access(bubblewrap.NSENTER, os.X_OK):
+            with suppress(OSError):
+                fds.append(os.open(f"/proc/{self._init_pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC))
+                fds += [fcntl.ioctl(fds[0], _GET_OWNER)] if os.geteuid() else []
+                if not self.wait_gone(0):  # else the number may be another process's
+                    return fds
+            for fd in fds:
+                os.close(fd)
+        return []
+
     @property
     def refused(self) -> tuple[str, ...]:
         """Hosts that it asked for and did not reach, with the reason."""
@@ -255,7 +273,7 @@ def _in_bubblewrap(
     info = os.dup(kept[0])
     fds = [info]
     if seccomp.is_available():  # a network that there is not need not be refused
-        fds.append(filtered := _file(seccomp.program(internet=True)))
+        fds.append(filtered := _file(seccomp.program(internet=True, alone=True)))
     argv = list(launch.argv)
     if launch.profile.data and landlock.version():
         import marshal  # see `_supervised`
@@ -267,6 +285,9 @@ def _in_bubblewrap(
         fds.append(egress.inside)
         python = [os.path.realpath(sys.executable), "-I", "-S", "-c", STARTER]
         argv = [*python, *egress.arguments(), *argv]
+    neighbour = launch.neighbour if launch.profile.network is False else None
+    networks = neighbour.open_network() if neighbour else []
+    fds += networks
     words, options = bubblewrap.wrap(
         bubblewrap.find_bwrap(outside) or "bwrap",
         launch.profile,
@@ -277,6 +298,7 @@ def _in_bubblewrap(
         stderr=kept[1] if kept[1:] else None,
         filter_fd=filtered if seccomp.is_available() else None,
         info_fd=info,
+        network_fds=networks,
     )
     fds.append(_file(options))
     return [str(fds[-1]) if word == "ARGS" else word for word in words], fds

@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fsagent_tools.policy import Limits
 from fsagent_tools.policy.hosts import HostRule
+
+if TYPE_CHECKING:
+    from fsagent_tools.shell.launch import Process
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Launch:
     """A program and everything that it runs with.
 
     argv begins with an absolute path, env is the whole environment, cwd a directory that exists.
+    neighbour: A running `Process` whose servers it reaches on loopback.
     """
 
     argv: Sequence[str]
@@ -63,3 +68,4 @@ class Launch:
     cwd: str
     profile: Profile = UNCONFINED
     limits: Limits = field(default_factory=Limits)
+    neighbour: "Process | None" = None

@@ -13,7 +13,7 @@ from pathlib import Path
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed
 from fsagent_tools.replies import Completed
-from fsagent_tools.shell.launch import start
+from fsagent_tools.shell.launch import Process, start
 from fsagent_tools.shell.output import Output
 from fsagent_tools.shell.profile import Launch
 from fsagent_tools.shell.protected import Protected, Report
@@ -142,6 +142,10 @@ class Running:
     @property
     def exited(self) -> bool:
         return self._process.exited
+
+    @property
+    def process(self) -> Process:
+        return self._process
 
     def wake(self) -> None:
         """End the `turn` that another thread is in, or else the next one."""

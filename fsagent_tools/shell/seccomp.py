@@ -39,6 +39,11 @@ _ABSENT = {  # programs know another way when these are missing
     "clone3": (435, 435), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),
 }  # fmt: skip
+_OF_ITSELF = {  # without a PID namespace a process changes these of itself alone
+    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+}  # fmt: skip
+_SETPRIORITY, _IOPRIO_SET = (141, 140), (251, 30)
 _CLONE, _UNSHARE = (56, 220), (272, 97)
 _SOCKET, _SOCKETPAIR, _IOCTL = (41, 198), (53, 199), (16, 29)
 _Condition = tuple[int, int, int]  # argument, bits of its lower half, value
@@ -51,7 +56,7 @@ def is_available() -> bool:
 
 
 @cache
-def program(*, internet: bool) -> bytes:
+def program(*, internet: bool, alone: bool = False) -> bytes:
     """The filter.
 
     Unix sockets cannot be made, as a read-only mount does not prevent `connect`. Connected pairs
@@ -59,6 +64,7 @@ def program(*, internet: bool) -> bytes:
 
     Args:
         internet: Sockets of IPv4 and IPv6 may be made.
+        alone: A PID namespace hides all other processes.
     """
     machine = os.uname().machine
     column = list(_ARCHITECTURES).index(machine)
@@ -81,6 +87,10 @@ def program(*, internet: bool) -> bytes:
     code += _only(_UNSHARE[column], [[(0, _NAMESPACE_FLAGS, 0)]])
     code += _only(_SOCKET[column], families)
     code += _only(_SOCKETPAIR[column], pairs)
+    for numbers in () if alone else _OF_ITSELF.values():
+        code += _only(numbers[column], [[(0, _ALL, 0)]])
+    for numbers, which in () if alone else ((_SETPRIORITY, 0), (_IOPRIO_SET, 1)):
+        code += _only(numbers[column], [[(0, _ALL, which), (1, _ALL, 0)]])
     for request in _TERMINAL_INPUT:
         code += _never(_IOCTL[column], (1, _ALL, request))
     return b"".join([*code, _step(_RETURN, _ALLOW)])

@@ -27,7 +27,7 @@ from fsagent_tools.shell.environment import (
     needing_temporary,
     unpassed,
 )
-from fsagent_tools.shell.launch import lack, level
+from fsagent_tools.shell.launch import Process, lack, level
 from fsagent_tools.shell.profile import UNCONFINED, Hosts, Launch, Profile
 from fsagent_tools.shell.protected import Protected
 from fsagent_tools.shell.reader import libraries
@@ -89,7 +89,7 @@ class Shell:
         caches: Where tools that build and install keep theirs, "" for where they like.
         state: The directory of `Workspace(state=...)`.
         named: Variables of the host that a command was told of.
-        has_jobs: Whether a job runs.
+        neighbour: The process of a job that runs, None without one.
     """
 
     root: str
@@ -101,7 +101,7 @@ class Shell:
     caches: str = ""
     state: str = ""
     named: set[str] = field(default_factory=set)
-    has_jobs: Callable[[], bool] = lambda: False
+    neighbour: Callable[[], Process | None] = lambda: None
 
     def prepare(self, asked: ShellRequest) -> Command:
         """Raises `Denied` for what the policy closes."""
@@ -124,7 +124,7 @@ class Shell:
         argv = [_bash(), "-c", self._argument(asked.command)]
         return Command(
             asked.command,
-            Launch(argv, env, asked.directory, profile, process.limits),
+            Launch(argv, env, asked.directory, profile, process.limits, self.neighbour()),
             self.is_outside,
             asked.max_output,
             self.temp_dir,
@@ -132,7 +132,7 @@ class Shell:
             protected,
             self._kept() if protected else Path(),
             # Nobody can tell what a job changed from what a command did: its end decides.
-            (lambda: False) if asked.background or is_whole else self.has_jobs,
+            lambda: not (asked.background or is_whole) and self.neighbour() is not None,
             tuple(process.redact),
         )
 

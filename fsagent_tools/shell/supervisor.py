@@ -71,8 +71,7 @@ def _become(order: Mapping[str, Any], leash: int) -> None:
     try:
         os.setsid()
         os.close(leash)
-        with open("/proc/self/oom_score_adj", "w") as file:  # it ends first when memory runs out
-            file.write("300")
+        _end_first()
         for number, value in order["limits"].items():
             _, hard = resource.getrlimit(number)
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -89,6 +88,13 @@ def _become(order: Mapping[str, Any], leash: int) -> None:
         os.write(2, f"cannot start {order['argv'][0]}: {error.strerror}\n".encode())
     finally:
         os._exit(NOT_STARTED)
+
+
+def _end_first() -> None:
+    """When memory runs out, the kernel ends this process and what it starts before others."""
+    if int(_read("/proc/self/oom_score_adj") or 500) < 500:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("500")
 
 
 def confine(

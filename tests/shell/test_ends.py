@@ -62,8 +62,9 @@ def test_a_command_that_is_ended_has_a_moment_to_clean_up(run, tmp_path):
 def test_a_process_of_somebody_else_is_never_touched(run):
     with subprocess.Popen(["sleep", "7005"], start_new_session=True) as other:
         run("sleep 600 & setsid sleep 600 & sleep 600", 1)
-        assert other.poll() is None
+        ended = other.poll()
         other.kill()
+    assert ended is None
 
 
 def test_a_cancelled_call_ends_its_command(sh, tmp_path):
