@@ -23,9 +23,9 @@ _OWNERSHIP = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 _CHILD = re.compile(rb'"child-pid": (\d+)')
 # The standard error of this shell is the status pipe. What is left has a number above ours, 2.
 _STARTER = (
-    '{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; (exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do '
-    'pid=${{p#/proc/}}; [ "$pid" -gt 2 ] && read -r name <"$p/comm" && '
-    'echo "left $name ($pid)" >&2; done; exit $code'
+    "{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; "
+    '(exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do pid=${{p#/proc/}}; '
+    '[ "$pid" -gt 2 ] && read -r name <"$p/comm" && echo "left $name ($pid)" >&2; done; exit $code'
 )
 _ULIMIT = {  # option of `ulimit` in POSIX mode, and its unit in bytes
     resource.RLIMIT_FSIZE: ("f", 512),

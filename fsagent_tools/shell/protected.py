@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from glob import escape, glob, has_magic
+from fnmatch import fnmatch
 from pathlib import Path
 
 IN_REPOSITORY = (
@@ -51,7 +51,7 @@ class Report:
 
 
 class Protected:
-    """The protected names of one root before a command.
+    """The protected names of one root before a command; paths are absolute.
 
     Attributes:
         read_only: Those that exist, to be mounted read-only.
@@ -71,39 +71,36 @@ class Protected:
             mounted: Whether `read_only` will be mounted; otherwise it is compared.
             job: Whether configurations are mounted, too: in hours the user may change them.
         """
-        self._root, self._settings, self._git = Path(root), tuple(settings), git
-        self._mounted = mounted
-        self._links = dict[Path, str]()
-        outside = _git_directories(self._root)
-        inside = [self._root / ".git", *_nested(self._root)]
-        configs = [repository / "config" for repository in inside]
-        names = [*self._expanded(), *_configured(self._root, git)]
-        names += [path / name for path in (*inside, *outside) for name in IN_REPOSITORY]
-        names += [repository / "config" for repository in outside]
-        names += [path for path in configs if _read(path) is None and os.path.lexists(path)]
-        self._names = tuple(names)
+        self._root, self._settings, self._git = root, tuple(settings), git
+        self._mounted, self._is_kept = mounted, job and mounted
+        outside = _git_directories(root)
+        inside = [f"{root}/.git", *_nested(root)]
+        configs = [f"{repository}/config" for repository in inside]
         self._configs = {path: _read(path) for path in configs}
-        self._folders = [path for path in inside if not path.is_file()]
-        self._is_kept = job and mounted  # a configuration changed by somebody else
-        existing = set[Path](path for path in configs if job and mounted and path.is_file())
+        self._folders = [path for path in inside if not os.path.isfile(path)]
+        names = [*self._expanded(), *_configured(root, git)]
+        names += [f"{path}/{name}" for path in (*inside, *outside) for name in IN_REPOSITORY]
+        names += [f"{path}/config" for path in outside]
+        names += [path for path in configs if not self._configs[path] and os.path.lexists(path)]
+        self._names, self._links, existing = names, dict[str, str](), set[str]()
+        if self._is_kept:
+            existing |= {path for path in configs if self._configs[path]}
         for name in names:
-            path = name
-            if link := _first_link(path, self._root):
+            path, link = name, self._entry(name)
+            if link != name and link:
                 self._links[link] = os.readlink(link)
-                path = path.resolve()  # below the root a command could change it there
-            tops = (self._root, *outside)
-            if not path.exists() or not any(path.is_relative_to(top) for top in tops):
+                path = os.path.realpath(name)  # below the root a command could change it there
+            if not link or not os.path.exists(path) or not _is_below(path, (root, *outside)):
                 continue
-            if not (path.parent in inside[1:] and _only_samples(path)):
+            if not (os.path.dirname(path) in inside[1:] and _only_samples(path)):
                 existing.add(path)  # else a mount would keep `rm -rf` from a repository
-        nested = {repository.parent for repository in inside[1:]}
-        above = {parent for path in existing for parent in path.parents}
-        below = (path for path in above if path.is_relative_to(self._root) and path != self._root)
-        pinned = (path for path in below if not any(n.is_relative_to(path) for n in nested))
+        nested = [os.path.dirname(repository) for repository in inside[1:]]
+        above = {str(parent) for path in existing for parent in Path(path).parents}
+        above = {path for path in above if _is_below(path, (root,)) and path != root}
+        pinned = (path for path in above if not any(_is_below(n, (path,)) for n in nested))
         self._existing = existing
-        self.read_only = tuple(sorted(map(str, existing)))
-        self.pinned = tuple(sorted(map(str, pinned)))
-        self.writable = tuple(map(str, outside))
+        self.read_only, self.pinned = tuple(sorted(existing)), tuple(sorted(pinned))
+        self.writable = tuple(outside)
         self._compared = {} if mounted else dict(_contents(existing))
 
     def check(self, kept: Path) -> Report:
@@ -116,75 +113,89 @@ class Protected:
         """
         report, known = Report(), {*self._existing, *self._links}
         for link, target in self._links.items():
-            if not (link.is_symlink() and os.readlink(link) == target):
+            if not (os.path.islink(link) and os.readlink(link) == target):
                 report.moved += self._move_away(link, kept)
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(target)
+                os.makedirs(os.path.dirname(link), exist_ok=True)
+                os.symlink(target, link)
         for path in dict.fromkeys((*self._names, *self._expanded())):
-            entry = _first_link(path, self._root) or path
-            if entry not in known and path not in known and not _only_samples(entry):
+            entry = self._entry(path)
+            if entry and entry not in known and path not in known and not _only_samples(entry):
                 report.moved += self._move_away(entry, kept)
         for path in self._folders:
-            if path.is_file():  # it could name any directory
+            if os.path.isfile(path):  # it could name any directory
                 report.moved += self._move_away(path, kept)
         if not self._mounted:
             self._compare(report, kept)
         for path, before in self._configs.items():
-            above = path.parent
-            if not above.is_dir() or _first_link(above, self._root) or _read(path) == before:
+            above = os.path.dirname(path)
+            if _read(path) == before or not os.path.isdir(above) or self._entry(above) != above:
                 continue
-            name = str(path.relative_to(self._root))
             keys = self._harmful_keys(before, _read(path), kept)
             if keys and self._is_kept:
-                report.changed.append(name)
+                report.changed.append(self._name(path))
             elif keys:
                 self._restore(path, before, kept)
-                report.restored += [f"{name} ({key})" for key in keys]
+                report.restored += [f"{self._name(path)} ({key})" for key in keys]
         return report
 
     def _compare(self, report: Report, kept: Path) -> None:
         now = dict(_contents(self._existing))
-        for path in [*now.keys() - self._compared.keys()]:
-            report.moved += self._move_away(_first_link(path, self._root) or path, kept)
+        for path in now.keys() - self._compared.keys():
+            report.moved += self._move_away(self._entry(path) or path, kept)
         for path, before in self._compared.items():
             if before is not None and now.get(path) != before and path not in self._configs:
                 self._restore(path, before, kept)
-                report.restored.append(os.path.relpath(path, self._root))
+                report.restored.append(self._name(path))
 
-    def _restore(self, path: Path, before: _Content | None, kept: Path) -> None:
-        self._move_away(_first_link(path, self._root) or path, kept)
+    def _restore(self, path: str, before: _Content | None, kept: Path) -> None:
+        self._move_away(self._entry(path) or path, kept)
         if before is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, before[0])
             with open(fd, "wb") as file:
                 file.write(before[1])
-            path.chmod(before[0])
+                os.fchmod(fd, before[0])
 
-    def _move_away(self, path: Path, kept: Path) -> list[str]:
+    def _move_away(self, path: str, kept: Path) -> list[str]:
         """Its path from the root; nothing is lost. A rename, else a copy."""
         if not os.path.lexists(path):
             return []
-        name = os.path.relpath(path, self._root)
-        target = kept / name.replace("../", "")
+        target = kept / self._name(path).replace("../", "")
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in (path.parent, path):  # which a command may have closed to us
-            if not folder.is_symlink() and folder.is_dir() and not os.access(folder, os.W_OK):
-                folder.chmod(folder.stat().st_mode | stat.S_IRWXU)
+        for folder in (os.path.dirname(path), path):  # which a command may have closed to us
+            mode = os.lstat(folder).st_mode
+            if stat.S_ISDIR(mode) and not os.access(folder, os.W_OK | os.X_OK):
+                os.chmod(folder, mode | stat.S_IRWXU)
         try:
             while os.path.lexists(target):
                 target = target.with_name(f"{target.name}~")
             shutil.move(path, target)
         except (OSError, shutil.Error):  # a pipe, say, and another file system
             with suppress(OSError):
-                path.rename(path.with_name(f"{path.name}.{os.urandom(4).hex()}"))
-        return [name]
+                os.rename(path, f"{path}.{os.urandom(4).hex()}")
+        return [self._name(path)]
 
-    def _expanded(self) -> list[Path]:
-        top, found = escape(str(self._root)), []
+    def _name(self, path: str) -> str:
+        return os.path.relpath(path, self._root)
+
+    def _entry(self, path: str) -> str:
+        """The first symbolic link on the way to it from the root, or itself; "" if it is missing."""
+        step = self._root if _is_below(path, (self._root,)) else os.path.dirname(path)
+        for part in path[len(step) + 1 :].split("/"):
+            step = f"{step}/{part}"
+            try:
+                if stat.S_ISLNK(os.lstat(step).st_mode):
+                    return step
+            except OSError:
+                return ""
+        return path
+
+    def _expanded(self) -> list[str]:
+        listed, found = os.listdir(self._root), []
         for name in self._settings:
-            found += glob(f"{top}/{name}", include_hidden=True) if has_magic(name) else [name]
-        paths = [Path(os.path.normpath(self._root / name)) for name in found]
-        return [path for path in paths if path.is_relative_to(self._root) and path != self._root]
+            found += [n for n in listed if fnmatch(n, name)] if "*" in name else [name]
+        paths = (os.path.normpath(f"{self._root}/{name}") for name in found)
+        return [path for path in paths if _is_below(path, (self._root,)) and path != self._root]
 
     def _harmful_keys(
         self, before: _Content | None, after: _Content | None, kept: Path
@@ -199,9 +210,9 @@ class Protected:
         return sorted(bad | {key for key, value in values if self._is_harmful(key, value)})
 
     def _is_harmful(self, key: str, value: str) -> bool:
-        path = Path(os.path.normpath(self._root / value))
-        inside = path.is_relative_to(self._root) and path != self._root
-        is_place = bool(_PLACE.fullmatch(key)) and inside and path.exists()
+        path = os.path.normpath(os.path.join(self._root, value))
+        is_inside = _is_below(path, (self._root,)) and path != self._root
+        is_place = is_inside and os.path.exists(path) and bool(_PLACE.fullmatch(key))
         return is_place or bool(_HARMFUL_VALUE.search(value))
 
     def _values(self, data: bytes, kept: Path) -> Iterator[tuple[str, str]]:
@@ -214,15 +225,17 @@ class Protected:
             done = _ran(self._git, words, "/")
         finally:
             copy.unlink()
+            with suppress(OSError):  # something was moved there
+                kept.rmdir()
         yield from map(_pair, _fields(done.stdout))
         if done.returncode:
             yield "not a configuration that git can read", ""
 
 
-_known: dict[Path, tuple[dict[str, _Content | None], list[Path]]] = {}
+_known: dict[str, tuple[dict[str, _Content | None], list[str]]] = {}
 
 
-def _configured(root: Path, git: str | None) -> list[Path]:
+def _configured(root: str, git: str | None) -> list[str]:
     """What below the root the user's configuration of git names: hooks, included files, programs.
 
     Git is asked again only when one of the files that it read has other bytes.
@@ -230,50 +243,48 @@ def _configured(root: Path, git: str | None) -> list[Path]:
     if git is None:
         return []
     files, paths = _known.get(root, ({}, []))
-    if not files or any(_read(Path(name)) != data for name, data in files.items()):
-        own = {name: os.environ[name] for name in os.environ if name.startswith("GIT_CONFIG_")}
-        own |= {
-            name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ
-        }
-        done = _ran(git, ["config", "--list", "-z", "--show-origin"], str(root), own)
+    if not files or any(_read(name) != data for name, data in files.items()):
+        own = {n: v for n, v in os.environ.items() if n.startswith("GIT_CONFIG_")}
+        own |= {n: os.environ[n] for n in ("HOME", "XDG_CONFIG_HOME") if n in os.environ}
+        done = _ran(git, ["config", "--list", "-z", "--show-origin"], root, own)
         fields, home = _fields(done.stdout), os.path.expanduser("~")
         origins = {field.removeprefix("file:") for field in fields[::2]}
         origins |= {f"{home}/.gitconfig", f"{home}/.config/git/config", ".git/config"}
-        files, paths = {str(root / name): _read(root / name) for name in origins}, []
+        files, paths = {path: _read(path) for path in (os.path.join(root, o) for o in origins)}, []
         for key, value in map(_pair, fields[1::2]):
             word = os.path.expanduser(value.split(" ")[0])
-            for base in (root, root / ".git") if word and not _HARMLESS.fullmatch(key) else ():
-                path = Path(os.path.normpath(base / word))
-                if path.is_relative_to(root) and path.exists():
+            for base in (root, f"{root}/.git") if word and not _HARMLESS.fullmatch(key) else ():
+                path = os.path.normpath(os.path.join(base, word))
+                if _is_below(path, (root,)) and os.path.exists(path):
                     paths.append(path)
-        own_files = (root, root / ".git", root / ".git/config")
+        own_files = (root, f"{root}/.git", f"{root}/.git/config")
         paths = [path for path in paths if path not in own_files]
         _known[root] = files, paths
-    return [path for path in paths if path.exists()]
+    return [path for path in paths if os.path.exists(path)]
 
 
-def _git_directories(root: Path) -> list[Path]:
+def _git_directories(root: str) -> list[str]:
     """Of a work tree whose `.git` is a file: only if that directory names this root, too."""
-    pointer = (_read(root / ".git") or (0, b""))[1]
+    pointer = (_read(f"{root}/.git") or (0, b""))[1]
     if not pointer.startswith(b"gitdir: "):
         return []
-    folder = (root / os.fsdecode(pointer[8:].strip())).resolve()
-    back, common = ((_read(folder / n) or (0, b""))[1].strip() for n in ("gitdir", "commondir"))
-    if back != os.fsencode(root / ".git"):
-        return []
-    place = (folder / os.fsdecode(common)).resolve()
-    return [place] if folder.is_relative_to(place / "worktrees") else []
+    folder = os.path.realpath(os.path.join(root, os.fsdecode(pointer[8:].strip())))
+    back, common = (
+        (_read(f"{folder}/{n}") or (0, b""))[1].strip() for n in ("gitdir", "commondir")
+    )
+    place = os.path.realpath(os.path.join(folder, os.fsdecode(common)))
+    is_ours = back == os.fsencode(f"{root}/.git") and _is_below(folder, (f"{place}/worktrees",))
+    return [place] if is_ours else []
 
 
-def _nested(root: Path) -> list[Path]:
+def _nested(root: str) -> list[str]:
     """Directories of git of other repositories in the root, and of its submodules."""
-    found, level = [], [str(root)]
+    found, level = [], [root]
     for _ in range(DEPTH):
         level = [name for folder in level for name in _folders(folder)][:MAX_DIRECTORIES]
-        found += [Path(name, ".git") for name in level if os.path.isfile(f"{name}/.git/HEAD")]
-    if os.path.isdir(f"{root}/.git/modules"):
-        found += [head.parent for head in sorted(root.glob(".git/modules/*/HEAD"))]
-    return found[:MAX_NESTED]
+        found += [f"{name}/.git" for name in level if os.path.isfile(f"{name}/.git/HEAD")]
+    modules = _folders(f"{root}/.git/modules")
+    return [*found, *(m for m in modules if os.path.isfile(f"{m}/HEAD"))][:MAX_NESTED]
 
 
 _listed: dict[str, tuple[int, int, list[str]]] = {}
@@ -296,38 +307,30 @@ def _folders(folder: str) -> list[str]:
         return []
 
 
-def _contents(places: Iterable[Path]) -> Iterator[tuple[Path, _Content | None]]:
+def _contents(places: Iterable[str]) -> Iterator[tuple[str, _Content | None]]:
     """Each file at or below them; None for what is no file, or too large."""
     seen = 0
     for place in places:
-        tree = [(str(place.parent), [], [place.name])] if not place.is_dir() else os.walk(place)
-        for folder, _, files in tree:
-            for name in files:
+        folder, _, name = place.rpartition("/")
+        for above, _, files in os.walk(place) if os.path.isdir(place) else [(folder, [], [name])]:
+            for path in (f"{above}/{name}" for name in files):
                 if (seen := seen + 1) > MAX_COMPARED:
                     return
-                yield Path(folder, name), _read(Path(folder, name))
+                yield path, _read(path)
 
 
-def _first_link(path: Path, root: Path) -> Path | None:
-    """The path, or the first directory above it and below the root, that is a symbolic link."""
-    if not path.is_relative_to(root):
-        return None
-    step = str(root)
-    for part in path.relative_to(root).parts:
-        step = f"{step}/{part}"
-        if os.path.islink(step):
-            return Path(step)
-    return None
+def _is_below(path: str, places: Iterable[str]) -> bool:
+    return f"{path}/".startswith(tuple(f"{place}/" for place in places))
 
 
-def _only_samples(path: Path) -> bool:
+def _only_samples(path: str) -> bool:
     """What `git init` makes."""
-    if path.name != "hooks" or not path.is_dir():
+    if not path.endswith("/hooks") or not os.path.isdir(path):
         return False
     return all(name.endswith(".sample") for name in os.listdir(path))
 
 
-def _read(path: Path) -> _Content | None:
+def _read(path: str) -> _Content | None:
     """None: there is no such regular file, or it is too large."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
