@@ -30,7 +30,9 @@ _SETTINGS = (  # of shells, editors, agents and other programs that a person sta
     *(f".vscode/{name}.json" for name in ("settings", "tasks", "launch", "mcp")),
     *(".idea", ".zed", "*.code-workspace", ".mcp.json", ".claude", ".cursor", ".codex", ".gemini"),
     *(".windsurf", ".kiro", ".roo", ".continue", ".qwen", ".amazonq", ".opencode"),
-    *("opencode.json", ".crush.json"),
+    *("opencode.json", ".crush.json", ".vimrc", ".exrc", ".tmux.conf", ".xprofile", ".xsession"),
+    *(".pam_environment", ".config/autostart", ".config/systemd", ".config/nvim", ".config/zsh"),
+    ".config/direnv",
 )
 SETTINGS = _named("SETTINGS", _SETTINGS)
 GIT = tuple(f"**/{name}" for name in (*REPOSITORIES, ".gitconfig", ".config/git"))

@@ -179,7 +179,7 @@ class Protected:
         return os.path.relpath(path, self._root)
 
     def _entry(self, path: str) -> str:
-        """The first symbolic link on the way to it from the root, or itself; "" if it is missing."""
+        """The first link on the way to it from the root, or itself; "" if it is missing."""
         step = self._root if _is_below(path, (self._root,)) else os.path.dirname(path)
         for part in path[len(step) + 1 :].split("/"):
             step = f"{step}/{part}"

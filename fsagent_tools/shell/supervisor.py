@@ -58,9 +58,11 @@ def main(order: Mapping[str, Any], leash: int) -> int:
                 break
             _signal_all(_SIGTERM)
     _reap()
-    for pid in descendants(supervisor):
-        if name := _read(f"/proc/{pid}/comm").strip():
-            os.write(2, f"{LEFT}{name} ({pid})\n".encode())
+    names = ((pid, _read(f"/proc/{pid}/comm").strip()) for pid in descendants(supervisor))
+    try:
+        os.write(2, "".join(f"{LEFT}{name} ({pid})\n" for pid, name in names if name).encode())
+    except BrokenPipeError:  # the host has ended
+        pass
     _end_all()
     status = _statuses.get(child, _SIGKILL)
     return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
