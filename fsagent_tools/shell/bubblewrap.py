@@ -20,10 +20,11 @@ _RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/res
 _EMPTIED = ("/tmp", "/var/tmp", "/run")
 # Root whose project belongs to another user could not write there without these.
 _OWNERSHIP = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
+_OCTAL = re.compile(rb"\\([0-7]{3})")
 _CHILD = re.compile(rb'"child-pid": (\d+)')
 # The standard error of this shell is the status pipe. What is left has a number above ours, 2.
 _STARTER = (
-    "{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; "
+    "{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; {gate}"
     '(exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do pid=${{p#/proc/}}; '
     '[ "$pid" -gt 2 ] && read -r name <"$p/comm" && echo "left $name ($pid)" >&2; done; exit $code'
 )
@@ -60,6 +61,7 @@ def wrap(  # noqa: PLR0913
     filter_fd: int | None,
     info_fd: int,
     network_fds: Sequence[int] = (),
+    gate_fd: int | None = None,
 ) -> tuple[list[str], bytes]:
     """How to start `command` confined, and the options that bubblewrap reads from `--args FD`.
 
@@ -72,6 +74,7 @@ def wrap(  # noqa: PLR0913
         info_fd: A copy of the status pipe, which bubblewrap closes.
         network_fds: The network namespace of a job, whose servers `command` reaches, and for an
             ordinary user the user namespace that owns it.
+        gate_fd: What is mounted, but `command` waits until a line can be read here.
     """
     words = [*_view(profile), *_NAMESPACES, "--die-with-parent", "--new-session"]
     words += [] if profile.network is True or network_fds else ["--unshare-net"]
@@ -81,9 +84,11 @@ def wrap(  # noqa: PLR0913
     words += ["--chdir", cwd, "--info-fd", str(info_fd)]
     words += [] if filter_fd is None else ["--seccomp", str(filter_fd)]
     # dash knows no descriptors above 9; bash starts later.
-    shell = ["/bin/sh"] if stderr is None else ["/bin/bash", "--posix"]
+    is_plain = stderr is None and gate_fd is None
+    shell = ["/bin/sh"] if is_plain else ["/bin/bash", "--posix"]
+    gate = "" if gate_fd is None else f"read -r _ <&{gate_fd} || exit; exec {gate_fd}<&-; "
     redirection = "2>&1" if stderr is None else f"2>&{stderr} {stderr}>&-"
-    starter = _STARTER.format(limits=_ulimits(limits, shell[0]), stderr=redirection)
+    starter = _STARTER.format(limits=_ulimits(limits, shell[0]), stderr=redirection, gate=gate)
     line = [program, "--args", "ARGS", "--", *shell, "-c", starter, "sh", *command]
     if network_fds:
         line = [NSENTER, f"--net=/proc/self/fd/{network_fds[0]}", "--", *line]
@@ -91,6 +96,33 @@ def wrap(  # noqa: PLR0913
             line[1:1] = [f"--user=/proc/self/fd/{network_fds[1]}", "--preserve-credentials"]
             words += ["--unshare-user", "--uid", str(os.getuid()), "--gid", str(os.getgid())]
     return line, b"".join(os.fsencode(word) + b"\0" for word in words)
+
+
+def is_as_asked(profile: Profile, init: int) -> bool:
+    """Whether everything is mounted where `profile` says, and is what it says.
+
+    bubblewrap follows links: what another command replaces by one meanwhile would lead elsewhere.
+    """
+    here, there = _mounts("self"), _mounts(str(init))
+    same = (*(path for path in profile.writable or () if path != "/"), *profile.pinned)
+    for path in (*same, *profile.read_only):
+        point = max((m for m in here if f"{path}/".startswith(f"{m.rstrip('/')}/")), key=len)
+        device, source = here[point]
+        source = f"{source.rstrip('/')}/{path[len(point) :].strip('/')}".rstrip("/") or "/"
+        if os.path.lexists(path) and there.get(path) != (device, source):
+            return False
+    return all(path in there for path in profile.hidden if os.path.lexists(path))
+
+
+def _mounts(pid: str) -> dict[str, tuple[str, str]]:
+    """Mount point -> device, and the path of what is mounted on that."""
+    found = {}
+    with open(f"/proc/{pid}/mountinfo", "rb") as file:
+        for line in file:
+            _, _, device, *paths = line.split(b" ")[:5]
+            source, point = (_OCTAL.sub(lambda m: bytes([int(m[1], 8)]), path) for path in paths)
+            found[os.fsdecode(point)] = device.decode(), os.fsdecode(source)
+    return found
 
 
 def init_of(status: bytes) -> int | None:

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
+from threading import Lock
+from weakref import WeakSet
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.runtime.forked import owned
@@ -115,12 +117,23 @@ class Process:
         self._status, self._leash, self._init, self._exit = b"", -1, -1, -1
         self._network, self._init_pid = launch.profile.network, 0
         self._egress = Egress(self._network) if isinstance(self._network, Hosts) else None
+        self._writable = {*(launch.profile.writable or ())}
+        with _one_at_a_time:
+            self._start(launch, streams, outside)
+            _running.add(self)
+
+    def _start(
+        self, launch: Launch, streams: tuple[int, int, int], outside: Callable[[str], bool]
+    ) -> None:
+        is_shared = any(other._writable & self._writable for other in _running if other.is_open)
+        gate = os.pipe() if is_shared and self.level.startswith(bubblewrap.LEVEL) else ()
         with ExitStack() as closing:
             self._status_fd, status = os.pipe()
-            closing.callback(os.close, status)
+            for fd in (status, *gate):
+                closing.callback(os.close, fd)
             kept = [status] if streams[1] == streams[2] else [status, streams[2]]
             if self.level.startswith(bubblewrap.LEVEL):
-                words, passed = _in_bubblewrap(launch, kept, outside, self._egress)
+                words, passed = _in_bubblewrap(launch, kept, outside, self._egress, gate)
             else:
                 words, passed, self._leash = _supervised(launch, kept, self.level)
             for fd in passed:
@@ -135,7 +148,7 @@ class Process:
                     env={},
                     cwd="/",
                     start_new_session=True,
-                    pass_fds=(*passed, *kept[1:]),
+                    pass_fds=(*passed, *kept[1:], *gate[:1]),
                 )
 
             try:
@@ -143,9 +156,13 @@ class Process:
             except BaseException:
                 self._close_ours()
                 raise
-        owned(self)
-        self._exit = os.pidfd_open(self._popen.pid)
-        self._await_start()
+            owned(self)
+            self._exit = os.pidfd_open(self._popen.pid)
+            self._await_start()
+            if gate and not bubblewrap.is_as_asked(launch.profile, self._init_pid):
+                self._give_up("another command of the workspace moved what it needs")
+            elif gate:
+                os.write(gate[1], b"\n")
 
     def _await_start(self) -> None:
         """Raises `CommandFailed`."""
@@ -156,11 +173,13 @@ class Process:
                 with suppress(ProcessLookupError):  # it has ended already
                     self._init, self._init_pid = os.pidfd_open(init), init
         if mark not in self._status:
-            self.kill()
-            self.wait_gone(_PATIENCE)
-            self.close()
-            reason = self._status.decode(errors="replace").strip().rpartition("\n")[2]
-            raise CommandFailed(f"The command could not be started: {reason}. Nothing was run.")
+            self._give_up(self._status.decode(errors="replace").strip().rpartition("\n")[2])
+
+    def _give_up(self, reason: str) -> None:
+        self.kill()
+        self.wait_gone(_PATIENCE)
+        self.close()
+        raise CommandFailed(f"The command could not be started: {reason}. Nothing was run.")
 
     def _hear_status(self, seconds: float) -> bool:
         """Whether more was said on the status pipe."""
@@ -177,6 +196,11 @@ class Process:
     @property
     def exited(self) -> bool:
         return self.exit_code is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether `close` was not called."""
+        return self._exit >= 0
 
     def hear(self) -> None:
         """Look whether the command has ended."""
@@ -267,7 +291,11 @@ class Process:
 
 
 def _in_bubblewrap(
-    launch: Launch, kept: list[int], outside: Callable[[str], bool], egress: Egress | None
+    launch: Launch,
+    kept: list[int],
+    outside: Callable[[str], bool],
+    egress: Egress | None,
+    gate: Sequence[int],
 ) -> tuple[list[str], list[int]]:
     """The words to start, and descriptors to pass on and close."""
     info = os.dup(kept[0])
@@ -299,6 +327,7 @@ def _in_bubblewrap(
         filter_fd=filtered if seccomp.is_available() else None,
         info_fd=info,
         network_fds=networks,
+        gate_fd=gate[0] if gate else None,
     )
     fds.append(_file(options))
     return [str(fds[-1]) if word == "ARGS" else word for word in words], fds
@@ -358,11 +387,13 @@ def _file(data: bytes) -> int:
 
 
 def _renew() -> None:
-    global _starter
-    _starter = ThreadPoolExecutor(1, "fsagent-starter")
+    global _starter, _one_at_a_time
+    _starter, _one_at_a_time = ThreadPoolExecutor(1, "fsagent-starter"), Lock()
 
 
 # A program in bubblewrap ends with the thread that started it, so one starts all of them that lives
 # as long as this process.
 _starter = ThreadPoolExecutor(1, "fsagent-starter")
+_one_at_a_time = Lock()  # what runs already is known when the next one looks
+_running: WeakSet[Process] = WeakSet()
 os.register_at_fork(after_in_child=_renew)

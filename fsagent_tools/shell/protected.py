@@ -17,6 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
+from threading import Lock
+from weakref import ref
 
 IN_REPOSITORY = (
     *("hooks", "config.worktree", "commondir", "info/attributes", "info/grafts"),
@@ -87,8 +89,8 @@ class Protected:
             existing |= {path for path in configs if self._configs[path]}
         for name in names:
             path, link = name, self._entry(name)
-            if link != name and link:
-                self._links[link] = os.readlink(link)
+            if link and (target := _target(link)):
+                self._links[link] = target
                 path = os.path.realpath(name)  # below the root a command could change it there
             if not link or not os.path.exists(path) or not _is_below(path, (root, *outside)):
                 continue
@@ -102,6 +104,10 @@ class Protected:
         self.read_only, self.pinned = tuple(sorted(existing)), tuple(sorted(pinned))
         self.writable = tuple(outside)
         self._compared = {} if mounted else dict(_contents(existing))
+        others = _running(root)
+        self._base: Protected = others[0]._base if others else self
+        if not self._is_kept:
+            _active.setdefault(root, []).append(ref(self))
 
     def check(self, kept: Path) -> Report:
         """Undo what may not stay, once the command and everything it started have ended.
@@ -111,12 +117,24 @@ class Protected:
         Args:
             kept: The directory to move things to.
         """
-        report, known = Report(), {*self._existing, *self._links}
+        report = Report()
+        with _looking:
+            active = _active.get(self._root, [])
+            active[:] = [each for each in active if each() not in (None, self)]
+            if self._mounted or not active:
+                (self if self._mounted else self._base)._check_names(report, kept)
+            if self._is_kept or not active:
+                (self if self._is_kept else self._base)._check_contents(report, kept)
+        return report
+
+    def _check_names(self, report: Report, kept: Path) -> None:
+        known = {*self._existing, *self._links}
         for link, target in self._links.items():
-            if not (os.path.islink(link) and os.readlink(link) == target):
+            if _target(link) != target:
                 report.moved += self._move_away(link, kept)
-                os.makedirs(os.path.dirname(link), exist_ok=True)
-                os.symlink(target, link)
+                with suppress(OSError):  # another command is faster; the last one has its turn
+                    os.makedirs(os.path.dirname(link), exist_ok=True)
+                    os.symlink(target, link)
         for path in dict.fromkeys((*self._names, *self._expanded())):
             entry = self._entry(path)
             if entry and entry not in known and path not in known and not _only_samples(entry):
@@ -124,6 +142,8 @@ class Protected:
         for path in self._folders:
             if os.path.isfile(path):  # it could name any directory
                 report.moved += self._move_away(path, kept)
+
+    def _check_contents(self, report: Report, kept: Path) -> None:
         if not self._mounted:
             self._compare(report, kept)
         for path, before in self._configs.items():
@@ -136,7 +156,6 @@ class Protected:
             elif keys:
                 self._restore(path, before, kept)
                 report.restored += [f"{self._name(path)} ({key})" for key in keys]
-        return report
 
     def _compare(self, report: Report, kept: Path) -> None:
         now = dict(_contents(self._existing))
@@ -149,7 +168,9 @@ class Protected:
 
     def _restore(self, path: str, before: _Content | None, kept: Path) -> None:
         self._move_away(self._entry(path) or path, kept)
-        if before is not None:
+        if before is None:
+            return
+        with suppress(OSError):  # as above
             os.makedirs(os.path.dirname(path), exist_ok=True)
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, before[0])
             with open(fd, "wb") as file:
@@ -162,11 +183,11 @@ class Protected:
             return []
         target = kept / self._name(path).replace("../", "")
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for folder in (os.path.dirname(path), path):  # which a command may have closed to us
-            mode = os.lstat(folder).st_mode
-            if stat.S_ISDIR(mode) and not os.access(folder, os.W_OK | os.X_OK):
-                os.chmod(folder, mode | stat.S_IRWXU)
         try:
+            for folder in (os.path.dirname(path), path):  # which a command may have closed to us
+                mode = os.lstat(folder).st_mode
+                if stat.S_ISDIR(mode) and not os.access(folder, os.W_OK | os.X_OK):
+                    os.chmod(folder, mode | stat.S_IRWXU)
             while os.path.lexists(target):
                 target = target.with_name(f"{target.name}~")
             shutil.move(path, target)
@@ -230,6 +251,29 @@ class Protected:
         yield from map(_pair, _fields(done.stdout))
         if done.returncode:
             yield "not a configuration that git can read", ""
+
+
+_active: dict[str, list["ref[Protected]"]] = {}  # of commands that run, by root, the oldest first
+_looking = Lock()  # a command looks before, or is looked after, while no other one begins or ends
+
+
+os.register_at_fork(after_in_child=_active.clear)  # what runs stays with the other process
+
+
+def look(
+    root: str, settings: Iterable[str], git: str | None, *, mounted: bool, job: bool
+) -> Protected:
+    """`Protected`, as it is for a command among others.
+
+    What was changed is decided when the last of them has ended, by what was there before the first:
+    else the end of one would take for the user's what another one did.
+    """
+    with _looking:
+        return Protected(root, settings, git, mounted=mounted, job=job)
+
+
+def _running(root: str) -> list[Protected]:
+    return [one for each in _active.get(root, []) if (one := each())]
 
 
 _known: dict[str, tuple[dict[str, _Content | None], list[str]]] = {}
@@ -317,6 +361,14 @@ def _contents(places: Iterable[str]) -> Iterator[tuple[str, _Content | None]]:
                 if (seen := seen + 1) > MAX_COMPARED:
                     return
                 yield path, _read(path)
+
+
+def _target(path: str) -> str:
+    """What a symbolic link leads to, "" for anything else."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
 
 
 def _is_below(path: str, places: Iterable[str]) -> bool:

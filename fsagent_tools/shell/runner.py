@@ -40,7 +40,6 @@ class Command:
         watch: Called before it starts; returns what is called after its end and names files that
             no undo restores.
         protected: What it may not change. kept: where things are moved to.
-        is_deferred: Whether somebody else will look at what is protected.
         redact: Regular expressions; what matches is neither shown nor kept.
     """
 
@@ -52,7 +51,6 @@ class Command:
     watch: ChangeWatch | None = None
     protected: Protected | None = None
     kept: Path = Path()
-    is_deferred: Callable[[], bool] = lambda: False
     redact: tuple[str, ...] = ()
 
 
@@ -198,7 +196,7 @@ class Running:
         protected, after = self.command.protected, self._after
         self._after = None
         try:
-            if protected and not self.command.is_deferred():
+            if protected:
                 self._report = protected.check(self.command.kept)
         finally:
             if after:

@@ -29,7 +29,7 @@ from fsagent_tools.shell.environment import (
 )
 from fsagent_tools.shell.launch import Process, lack, level
 from fsagent_tools.shell.profile import UNCONFINED, Hosts, Launch, Profile
-from fsagent_tools.shell.protected import Protected
+from fsagent_tools.shell.protected import Protected, look
 from fsagent_tools.shell.reader import libraries
 from fsagent_tools.shell.runner import MAX_OUTPUT, ChangeWatch, Command
 
@@ -117,7 +117,7 @@ class Shell:
         protected, is_whole = None, level(Profile(()), self.is_outside).startswith(bubblewrap.LEVEL)
         if mode == "workspace-write" and self._protects:
             names, git = process.protected, self.programs.find("git")
-            protected = Protected(self.root, names, git, mounted=is_whole, job=asked.background)
+            protected = look(self.root, names, git, mounted=is_whole, job=asked.background)
         profile = self._profile(mode, network, protected)
         extra = {**self._circumstances(bool(network), asked), "PWD": asked.directory, **asked.env}
         env = environment(process.env_allow, self.temp_dir, extra)
@@ -131,8 +131,6 @@ class Shell:
             None if mode == "read-only" else self.watch,
             protected,
             self._kept() if protected else Path(),
-            # Nobody can tell what a job changed from what a command did: its end decides.
-            lambda: not (asked.background or is_whole) and self.neighbour() is not None,
             tuple(process.redact),
         )
 

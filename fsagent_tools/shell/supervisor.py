@@ -59,7 +59,7 @@ def main(order: Mapping[str, Any], leash: int) -> int:
             _signal_all(_SIGTERM)
     _reap()
     names = ((pid, _read(f"/proc/{pid}/comm").strip()) for pid in descendants(supervisor))
-    try:
+    try:  # noqa: SIM105  `contextlib` is not imported
         os.write(2, "".join(f"{LEFT}{name} ({pid})\n" for pid, name in names if name).encode())
     except BrokenPipeError:  # the host has ended
         pass

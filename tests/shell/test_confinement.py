@@ -7,13 +7,16 @@ import socket
 import stat
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
+from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Limits, ProcessPolicy
+from fsagent_tools.shell.launch import start as start_program
+from fsagent_tools.shell.profile import Launch, Profile
 from tests.conftest import PATIENCE, needs_curl
 
 ATTACKS = [
@@ -353,6 +356,22 @@ def test_a_read_only_policy_writes_only_to_the_temporary_directory(sh, tmp_path)
     out = sh("echo x > a; touch $TMPDIR/b && echo made", sandbox="read-only")
     assert out.text.endswith("made")
     assert not (tmp_path / "ws/a").exists()
+
+
+def test_a_directory_that_became_a_link_is_not_opened_for_writing(bwrap_sh, outside, tmp_path):
+    """bubblewrap follows links: of what one command replaces, the next would get another."""
+    assert bwrap_sh("true").ok
+    root = tmp_path / "ws"
+    (root / "link").symlink_to("../outside")
+    streams = (os.open(os.devnull, os.O_RDWR),) * 3
+    profile = Profile((str(root),), pinned=(str(root / "link"),))
+    command = ["/bin/sh", "-c", f"echo x > {outside}/new; sleep 600"]
+    with closing(start_program(Launch(["/bin/sleep", "600"], {}, "/", profile), streams)):
+        pass
+    other = start_program(Launch(["/bin/sleep", "600"], {}, "/", Profile((str(root),))), streams)
+    with closing(other), pytest.raises(CommandFailed, match="moved what it needs"):
+        start_program(Launch(command, {}, "/", profile), streams)
+    os.close(streams[0])
 
 
 def test_limits_hold_and_are_named(sh):

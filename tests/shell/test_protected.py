@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -245,6 +246,20 @@ def test_a_job_plants_nothing_either(sh, repository):
     assert sh("true").ok
     assert eventually(lambda: not job.running)
     assert state(repository) == before
+
+
+def test_what_one_command_changes_is_not_taken_for_the_users_by_another(sh, repository):
+    before, waits = state(repository), "until [ -e {} ]; do sleep 0.02; done"
+    sh("true")
+    (workspace,) = sh.workspaces.values()
+    first = f"git config alias.x evil; echo evil > .mcp.json; touch a; {waits.format('b')}"
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(workspace.run, first)
+        second = sh(f"{waits.format('a')}; git config user.name ann; touch b")
+        done = running.result()
+    assert second.ok
+    assert state(repository) == before
+    assert any("alias.x" in key for key in (*done.put_back, *second.data["put_back"]))
 
 
 def test_a_host_may_lift_it(sh, repository):
