@@ -94,8 +94,9 @@ def _of(writable: tuple[str, ...]) -> Programs:
     programs = Programs(writable)
     if programs.own:
         logging.getLogger("fsagent_tools").warning(
-            "Our own Python environment lies in the workspace: nothing in %s is written by tools, "
-            "and programs in it are not used.",
+            "Our own Python environment lies in the workspace: tools and commands do not change %s "
+            "(ProcessPolicy.developer() lets commands), and our helper programs are not taken from "
+            "it. Commands use it if it is on PATH.",
             programs.own[0],
         )
     return programs

@@ -1,6 +1,7 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -224,6 +225,8 @@ class Services:
 
 def lacks_machine(services: Services) -> str:
     """Why nothing can be started for these files, "" if it can."""
+    if not sys.platform.startswith("linux"):
+        return "commands run on Linux only"
     return "" if services.root else "its files are not in a directory of this machine"
 
 

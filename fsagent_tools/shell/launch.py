@@ -24,6 +24,7 @@ from fsagent_tools.shell.profile import Hosts, Launch, Profile
 NONE = "none"
 _GET_OWNER = 0xB701  # NS_GET_USERNS of ioctl_ns(2)
 _PATIENCE = 60.0  # seconds for a program to start on a busy machine
+_LAST = 1.0  # seconds for one that nobody waits for to end
 _INERT = (  # what mounts cannot do: no program is started from the data
     "import marshal, os, sys\n"
     "with open(int(sys.argv[1]), 'rb') as file: code, order = marshal.load(file)\n"
@@ -118,9 +119,14 @@ class Process:
         self._network, self._init_pid = launch.profile.network, 0
         self._egress = Egress(self._network) if isinstance(self._network, Hosts) else None
         self._writable = {*(launch.profile.writable or ())}
-        with _one_at_a_time:
-            self._start(launch, streams, outside)
-            _running.add(self)
+        self._status_fd = -1
+        try:
+            with _one_at_a_time:
+                self._start(launch, streams, outside)
+                _running.add(self)
+        except BaseException:
+            self._close_ours()
+            raise
 
     def _start(
         self, launch: Launch, streams: tuple[int, int, int], outside: Callable[[str], bool]
@@ -151,11 +157,7 @@ class Process:
                     pass_fds=(*passed, *kept[1:], *gate[:1]),
                 )
 
-            try:
-                self._popen = _starter.submit(begin).result()
-            except BaseException:
-                self._close_ours()
-                raise
+            self._popen = _starter.submit(begin).result()
             owned(self)
             self._exit = os.pidfd_open(self._popen.pid)
             self._await_start()
@@ -274,6 +276,7 @@ class Process:
         if self._exit >= 0:
             if not self.exited:
                 self.kill()
+                self.wait_gone(_LAST)
             self._close_ours()
 
     def disown(self) -> None:

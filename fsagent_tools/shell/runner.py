@@ -23,6 +23,7 @@ MAX_OUTPUT = 51_200  # bytes
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
 PATIENCE = 4.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
+_LESS = ": no localhost without a network, protected names are put back afterwards"
 _TURN = 0.05  # seconds between two looks while processes end
 ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
 
@@ -216,7 +217,7 @@ class Running:
             truncated=truncated,
             timed_out=self.timed_out,
             duration=round((self._ended or time.monotonic()) - self._began, 3),
-            sandbox=self._process.level,
+            sandbox=self._process.level + (_LESS if "landlock" in self._process.level else ""),
             stopped=tuple(self._process.left),
             survivors=("processes that the kernel could not end yet",) * self._survivors,
             whole=whole,

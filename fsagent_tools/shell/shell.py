@@ -189,7 +189,7 @@ class Shell:
         keeps_own = bool(self.policy.write_denied) and not process.installs
         own = self.programs.own if keeps_own else ()
         guarded = (*(protected.read_only if protected else ()), *closed.read_only, *own)
-        strict = process.require_sandbox
+        closed_paths, strict = (*closed.hidden, *closed.read_only, *own), process.require_sandbox
         readable = None
         if process.readable is not None:
             given = tuple(map(os.path.expanduser, process.readable))
@@ -202,7 +202,7 @@ class Shell:
             shown=self._shown,
             read_only=guarded if writes else (),
             hidden=closed.hidden,
-            pinned=(*(protected.pinned if protected else ()), *self._above(closed.hidden, guarded)),
+            pinned=(*(protected.pinned if protected else ()), *self._above(*closed_paths)),
             required=bool(strict) or mode == "read-only" or process.readable is not None,
             must_hide=closed.denied and strict != "landlock",
         )
@@ -216,9 +216,9 @@ class Shell:
         places += [path for path in above if os.path.exists(f"{path}/pyvenv.cfg")]
         return tuple(dict.fromkeys(map(os.path.realpath, filter(os.path.isabs, places))))
 
-    def _above(self, *closed: tuple[str, ...]) -> set[str]:
+    def _above(self, *closed: str) -> set[str]:
         """Directories in the root above what is closed: none is renamed away."""
-        above = (parent for paths in closed for path in paths for parent in Path(path).parents)
+        above = (parent for path in closed for parent in Path(path).parents)
         return {str(p) for p in above if p.is_relative_to(self.root) and str(p) != self.root}
 
     def _kept(self) -> Path:
