@@ -76,8 +76,8 @@ class Completed:
     """What a command did.
 
     Attributes:
-        output: Everything it wrote, in order, or only standard output if the streams were separate.
-        stderr: Standard error if the streams were separate, else "".
+        output: Everything it wrote, standard error included, in order.
+        stderr: Always ""; documents of toolsets have the key.
         exit_code: 128 + N if signal N ended it. None while it runs, and if it could not be ended.
         truncated: Whether output was left out.
         timed_out: Whether it was ended at its time limit.
@@ -86,15 +86,17 @@ class Completed:
         stopped: Processes that it left behind and that were ended with it.
         survivors: Processes that not even SIGKILL ended.
         whole: The path of a file with the whole output, "" if nothing was left out.
-        made: Paths that it created and that are denied from now on.
-        put_back: Paths that were restored, because other programs would have run something by them.
+        moved: Paths that it created and that were moved to `kept`, because other programs would
+            have run something by them.
+        put_back: Paths that were restored for that reason; of a configuration with the key.
+        changed: Configurations that somebody changed while a job ran; they were left.
+        kept: The directory that holds what was moved or replaced, "" if nothing was.
         lost: Files that it changed or removed and that no undo restores.
         refused: Sentences about what the sandbox refused, as far as that is known.
     """
 
     output: str
     stderr: str
-    _both: str
     exit_code: int | None
     truncated: bool
     timed_out: bool
@@ -103,14 +105,12 @@ class Completed:
     stopped: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     whole: str = ""
-    made: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
     put_back: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    kept: str = ""
     lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-
-    @property
-    def both(self) -> str:
-        return self._both
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ def test_tools_and_commands_see_nothing_of_what_is_denied_so(tmp_path, rule):
     assert tools["read"].call({"file_path": path}).code == "PATH_DENIED"
     assert path not in tools["grep"].call({"pattern": "secret"}).text
     ran = tools["bash"].call({"command": f"cat '{path}'"})
-    assert "secret\n" not in ran.text or "namespaces" not in ran.data["sandbox"]
+    assert "secret\n" not in ran.text or "bubblewrap" not in ran.data["sandbox"]
     workspace.close()
 
 

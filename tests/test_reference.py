@@ -51,7 +51,12 @@ def spelt(kind):
     kinds = [one for one in typing.get_args(kind) or (kind,) if one is not type(None)]
     if typing.get_origin(kind) in (tuple, dict):
         kinds = [kind]
-    return " or ".join(words[typing.get_origin(one) or one] for one in kinds)
+    return " or ".join(
+        spelt(one)
+        if typing.get_origin(one) is typing.Literal
+        else words[typing.get_origin(one) or one]
+        for one in kinds
+    )
 
 
 def default(field):

@@ -23,8 +23,7 @@ from fsagent_tools.lsp.choice import choose
 from fsagent_tools.lsp.confined import launch
 from fsagent_tools.lsp.languages import languages
 from fsagent_tools.lsp.server import PULL, Server
-from fsagent_tools.process.launcher import Launcher, View
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.types import Entry
 
 BIN = Path(sys.executable).parent
@@ -116,10 +115,7 @@ class Bare:
     def __init__(self, case: Case, file: Path, own: str) -> None:
         programs = Programs((str(file.parent),))
         (plan,) = choose(file, file.parent, languages({}), programs, case.server)
-        self._launcher = Launcher(View((own,)))
-        self._server = Server(
-            Child(launch(plan, programs, own, ()), self._launcher), file.parent, plan.spec
-        )
+        self._server = Server(Child(launch(plan, programs, own, ())), file.parent, plan.spec)
         self._server.start(time.monotonic() + LONGEST)
         self._uri, self._language = file.as_uri(), case.language
         self._server.diagnose(file, case.language, case.text(0), time.monotonic() + LONGEST)
@@ -138,7 +134,6 @@ class Bare:
 
     def close(self) -> None:
         self._server.client.stop(0)
-        self._launcher.close()
 
 
 def milliseconds(work: Callable[..., object], *arguments: object) -> float:

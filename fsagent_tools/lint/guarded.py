@@ -10,8 +10,8 @@ from fsagent_tools.lint import child
 from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
-from fsagent_tools.process.reader import run_reader
 from fsagent_tools.runtime.weight import is_slow_toml
+from fsagent_tools.shell.reader import run_reader
 
 _RUFF = Path(sys.executable).with_name("ruff")
 _LIMITS = Limits(memory="4GB", cpu_seconds=10)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from fsagent_tools.policy.programs import ALL_PROGRAMS, Programs
 from fsagent_tools.problems import Problem
-from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
 
 LINT_SECONDS = 0.8  # that checks take at most, so that a write waits less than 1 s
 ServerCheck = Callable[[str], list[Problem] | None]  # text -> problems, None: no answer

@@ -7,9 +7,9 @@ from queue import SimpleQueue
 from threading import Lock
 
 from fsagent_tools.errors import CommandFailed, LanguageServerFailed
-from fsagent_tools.process.launcher import Launch, Launcher
-from fsagent_tools.process.started import Pipes
 from fsagent_tools.runtime.shadows import Thread
+from fsagent_tools.shell.launch import start
+from fsagent_tools.shell.profile import Launch
 
 STDERR_KEPT = 2000  # bytes, for the error message
 _LAST_WORDS = 2.0  # seconds that a process may take from closing its output to its end
@@ -20,21 +20,26 @@ class Child:
     a server that has stopped reading; the standard error is drained and its end kept.
     """
 
-    def __init__(self, launch: Launch, launcher: Launcher) -> None:
+    def __init__(self, launch: Launch) -> None:
         """Raises `LanguageServerFailed`."""
         self.command = tuple(launch.argv)
         self._outgoing: SimpleQueue[bytes | None] = SimpleQueue()
         self._said: deque[bytes] = deque()
         self._ending, self._ended = Lock(), False
-        with Pipes() as pipes:
-            self._stdin, output, errors = pipes.writing(), pipes.reading(), pipes.reading()
-            try:
-                self.process, _ = launcher.start(launch, pipes.streams)
-            except CommandFailed as error:
-                raise LanguageServerFailed(
-                    f"{self.command[0]} could not be started: {error.message}",
-                    hint="Check the command in the `servers` setting, or install the server again.",
-                ) from None
+        theirs, self._stdin = os.pipe()
+        (output, out), (errors, err) = os.pipe(), os.pipe()
+        try:
+            self.process = start(launch, (theirs, out, err))
+        except CommandFailed as error:
+            for fd in (self._stdin, output, errors):
+                os.close(fd)
+            raise LanguageServerFailed(
+                f"{self.command[0]} could not be started: {error.message}",
+                hint="Check the command in the `servers` setting, or install the server again.",
+            ) from None
+        finally:
+            for fd in (theirs, out, err):
+                os.close(fd)
         self.stdout = os.fdopen(output, "rb")
         self._stderr = os.fdopen(errors, "rb")
         writer, self._drainer = (

@@ -16,7 +16,7 @@ from fsagent_tools.lsp.programs import runnable
 from fsagent_tools.lsp.settings import first_text, folders_above
 from fsagent_tools.lsp.spec import Fits, Language, Spec
 from fsagent_tools.lsp.table import LANGUAGES
-from fsagent_tools.process.programs import ALL_PROGRAMS, Programs
+from fsagent_tools.policy.programs import ALL_PROGRAMS, Programs
 
 _Group = Sequence[Spec]  # alternatives: the first installed one is used
 

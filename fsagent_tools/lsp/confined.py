@@ -9,9 +9,8 @@ from pathlib import Path
 from zlib import crc32
 
 from fsagent_tools.lsp.choice import Plan
-from fsagent_tools.process.launcher import Launch
-from fsagent_tools.process.programs import Programs, default_toolchain
-from fsagent_tools.sandbox.profile import Profile
+from fsagent_tools.policy.programs import Programs, default_toolchain
+from fsagent_tools.shell.profile import Launch, Profile
 
 PASSED = (  # variables a server may see: where things are, never keys
     *("HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ"),

@@ -37,10 +37,10 @@ from fsagent_tools.lsp.slots import Own, Slot, end_all, reap, stop, watch_over
 from fsagent_tools.lsp.symbols import Symbols, Texts, Unable, asked_about
 from fsagent_tools.lsp.watch import Watch
 from fsagent_tools.policy import Policy
-from fsagent_tools.process.closed import Survey
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.shadows import Thread
+from fsagent_tools.shell.closed import ClosedPaths
 
 _T = TypeVar("_T")
 IDLE = 600.0  # seconds without a question after which a server is stopped
@@ -63,13 +63,13 @@ class Servers:
         settings: LanguageSettings | None = None,
         idle: float = IDLE,
         programs: Programs | None = None,
-        closed: Survey | None = None,
+        closed: ClosedPaths | None = None,
         *,
         confined: bool = False,
     ) -> None:
         self.root = root
         self._confined = confined
-        self._survey = closed or Survey(str(root), Policy())
+        self._survey = closed or ClosedPaths(str(root), Policy())
         self._programs = programs or Programs((str(root),))
         self.languages = languages(settings or {})
         self.idle = idle
@@ -215,7 +215,7 @@ class Servers:
                 self._own.append(Own())
         (own,) = self._own
         started = launch(plan, self._programs, own.place.path, hidden, confined=self._confined)
-        child = Child(started, own.launcher)
+        child = Child(started)
         return Server(child, plan.root, spec, watch)
 
     def _make_room(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.lsp.spec import Spec
-from fsagent_tools.process.programs import Programs, default_toolchain, is_rustup
+from fsagent_tools.policy.programs import Programs, default_toolchain, is_rustup
 
 
 def runnable(spec: Spec, programs: Programs) -> Spec | None:

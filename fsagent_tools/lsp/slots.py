@@ -6,8 +6,7 @@ from threading import Event, Lock
 
 from fsagent_tools.lsp.documents import Finding
 from fsagent_tools.lsp.server import Server
-from fsagent_tools.process.launcher import Launcher, View
-from fsagent_tools.process.temporary import PrivateDirectory
+from fsagent_tools.shell.environment import PrivateDirectory
 
 _GRACE = 0.3  # seconds a server gets to leave by itself
 
@@ -25,11 +24,10 @@ class Slot:
 
 
 class Own:
-    """Where the servers of one pool write, and what starts them."""
+    """Where the servers of one pool write."""
 
     def __init__(self) -> None:
         self.place = PrivateDirectory("fsagent-servers-")
-        self.launcher = Launcher(View((self.place.path,)))
 
 
 def watch_over(slot: Slot, server: Server, answer: Finding | None) -> None:
@@ -73,5 +71,4 @@ def end_all(slots: dict[object, Slot], closed: Event, own: list[Own]) -> None:
     for slot, server in running:
         stop(slot, server, max(until - time.monotonic(), 0))
     for each in own:
-        each.launcher.close()
         each.place.close()

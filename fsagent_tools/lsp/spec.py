@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fsagent_tools.lsp.limits import Limit
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 
 # Patterns. In `severity code: message` of a problem: that the file is of nothing it has read
 # ("stranger"); what is no problem ("fine"); from which the others follow, where its limits hold

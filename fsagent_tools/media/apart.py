@@ -17,11 +17,10 @@ from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.media.warm import Readers
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.launcher import Launch, Launcher, View
-from fsagent_tools.process.reader import libraries
 from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.shadows import is_written
-from fsagent_tools.sandbox.profile import Profile
+from fsagent_tools.shell.profile import Launch, Profile
+from fsagent_tools.shell.reader import libraries
 
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _recent = Recent()  # by content: who asks for one had it
@@ -111,4 +110,4 @@ def _launch(module: str) -> Launch:
 @cache
 def _readers(module: str) -> Readers:
     """Those of all workspaces: what they start knows nothing of any, and ends soon after use."""
-    return Readers(Launcher(View(unused=child.WARM)), partial(_launch, module))
+    return Readers(partial(_launch, module))

@@ -62,7 +62,7 @@ class Policy:
             `secrets/**` and `/secrets` at the root only. `[id]` is also the name `[id]`.
         max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written. By
             default any size is, but what needs a whole text at once takes 100 MB.
-        process: How commands run. With namespaces they obey `denied_paths` and `write_denied` for
+        process: How commands run. With bubblewrap they obey `denied_paths` and `write_denied` for
             whatever exists; a readonly policy makes them read-only.
         allow_hosts: Hosts (`host` or `host:port`, exactly) that may be reached although they are
             not public, such as "localhost:8000".

@@ -12,7 +12,7 @@ from fsagent_tools.names import composed
 from fsagent_tools.policy.mistakes import check_rule
 from fsagent_tools.policy.protected import RUN_BY_OTHERS
 
-Closing = Literal["hidden", "read_only", "judged"]
+Closing = Literal["hidden", "read_only"]
 ALLOWED_PATHS = "allowed_paths"  # the rule's name
 
 
@@ -132,7 +132,7 @@ class AllRules:
             return "hidden"
         kept, low = self.kept, (relative.lower(), absolute.lower())
         rule = kept.may_be(name.lower()) and kept.first(*low)
-        return "judged" if rule in RUN_BY_OTHERS else "read_only" if rule else None
+        return "read_only" if rule and rule not in RUN_BY_OTHERS else None
 
 
 def run_by_others(told: str) -> PathDenied:

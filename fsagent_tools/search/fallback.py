@@ -16,7 +16,6 @@ from fsagent_tools.encoding import decode, is_utf8, looks_binary, mark_of
 from fsagent_tools.errors import ToolError
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
-from fsagent_tools.process.reader import tie_to_host
 from fsagent_tools.search.contents import TYPES, contents
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
@@ -30,7 +29,6 @@ def search_stdin(query: str, kind: str) -> None:
 
     kind: a `WhereKind`.
     """
-    tie_to_host()
     wanted, unreadable = Query.from_json(query), False
     try:
         regex = _compiled(wanted)

@@ -8,22 +8,17 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import count
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.replace import TEMP_PREFIX
-from fsagent_tools.process.alone import Alone, start_alone
-from fsagent_tools.process.plain import Group
-from fsagent_tools.process.programs import Programs
-from fsagent_tools.process.reader import start_reader
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.search.where import Where
+from fsagent_tools.shell.reader import Reader, start_reader
 
 _CHUNK = 1 << 16
-_FEW = 4  # searches of this process before a keeper is worth its start
-_started = count(1)
 _POLL = 50  # ms between two looks at the clock and the cancel flag
 _FALLBACK = (
     "import sys; sys.path[:] = sys.argv[3:]; "
@@ -89,7 +84,7 @@ class Search:
             finally:
                 process.end()
 
-    def _output(self, process: Group | Alone) -> Iterator[bytes]:
+    def _output(self, process: Reader) -> Iterator[bytes]:
         """What it writes, as it comes; none of it waits behind the clock or the cancel flag."""
         assert process.stdout is not None
         check, fd, poll = current.get().check, process.stdout.fileno(), select.poll()
@@ -103,12 +98,7 @@ class Search:
             if time.monotonic() > self.deadline:
                 raise TimedOut("The search took too long.")
 
-    def _start(self, command: list[str], program: str | None) -> Group | Alone:
-        if program and self.where.kind == "directory" and next(_started) > _FEW:
-            status = os.fstat(self.where.fd)
-            place = status.st_dev, status.st_ino
-            if alone := start_alone(command, self.where.absolute, place):
-                return alone
+    def _start(self, command: list[str], program: str | None) -> Reader:
         try:
             return start_reader(command, self._readable(program), self.where.cwd, self._stdin)
         except OSError as error:
@@ -123,7 +113,7 @@ class Search:
         own = [self.where.cwd] if self.where.cwd else []
         return [*own, *(sys.path if program is None else [program])]
 
-    def _finish(self, process: Group | Alone, program: str | None) -> None:
+    def _finish(self, process: Reader, program: str | None) -> None:
         assert process.stderr is not None
         complaint = process.stderr.read().decode("utf-8", "replace")
         status = process.wait()

@@ -14,7 +14,7 @@ from fsagent_tools.files.port import Place
 from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.names import from_display
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 
 BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
 COUNTED = 10  # times as many results as are shown are counted

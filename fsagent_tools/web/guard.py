@@ -6,54 +6,16 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 from fsagent_tools.errors import NetworkError, UnsafeUrl
+from fsagent_tools.policy.addresses import METADATA, Address, closed_kind, embedded_ipv4
 from fsagent_tools.policy.hosts import HostRule
 from fsagent_tools.runtime.shadows import Thread
 from fsagent_tools.web.clock import POLL, Clock
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# The IANA special-purpose registries, in our own words: what `ipaddress` calls global has changed
-# between Python releases, and it does not know the clouds' own addresses.
-CLOSED = [
-    (ipaddress.ip_network(network), why)
-    for why, networks in {
-        "a private": "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10",
-        "a loopback": "127.0.0.0/8",
-        "a link-local or metadata": "169.254.0.0/16 168.63.129.16/32",
-        "a reserved": "0.0.0.0/8 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 "
-        "198.51.100.0/24 203.0.113.0/24 240.0.0.0/4 2001::/23 2001:db8::/32 2002::/16 3fff::/20",
-        "a multicast": "224.0.0.0/4",
-    }.items()
-    for network in networks.split()
-]
-GLOBAL6 = ipaddress.IPv6Network("2000::/3")
-EMBEDDING = [ipaddress.IPv6Network("::ffff:0:0/96"), ipaddress.IPv6Network("64:ff9b::/96")]
 LOCAL_NAMES = (".localhost", ".local", ".internal", ".home.arpa", ".lan")
 _OPENED = (
     "Fetch public pages only; the host application can open a local server with the policy's "
     "allow_hosts."
 )
-NEVER_BY_NAME = "a link-local or metadata"
-
-
-def reached(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 one that only stands for it; any other as it is."""
-    if any(address in network for network in EMBEDDING):
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address
-
-
-def closed(address: Address) -> str:
-    """Why an address may not be reached, or "" for a public one.
-
-    IPv4-mapped and NAT64 addresses are judged by the IPv4 address inside them.
-    """
-    address = reached(address)
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.is_loopback:
-            return "a loopback"
-        if address not in GLOBAL6:
-            return NEVER_BY_NAME if address.is_link_local else "a private or reserved"
-    return next((why for network, why in CLOSED if address in network), "")
 
 
 @dataclass(frozen=True)
@@ -76,10 +38,10 @@ class Guard:
         opened = self.opens(host, port)
         found = _literal(host) or _resolve(host, port, clock)
         for address in found:
-            for form in {address, reached(address)}:
+            for form in {address, embedded_ipv4(address)}:
                 self.check_name(str(form), port)
-            why = closed(address)
-            by_name = opened and (why != NEVER_BY_NAME or str(address) == host)
+            why = closed_kind(address)
+            by_name = opened and (why != METADATA or str(address) == host)
             if why and not by_name:
                 raise UnsafeUrl(
                     f"{host} is {why} address ({address}), which may not be reached.",

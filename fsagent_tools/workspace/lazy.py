@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp import symbols as symbols
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
-    from fsagent_tools.process import closed as closed
-    from fsagent_tools.process import jobs as jobs
-    from fsagent_tools.process import judge as judge
-    from fsagent_tools.process import launcher as launcher
-    from fsagent_tools.process import programs as programs
-    from fsagent_tools.process import running as running
-    from fsagent_tools.process import shell as shell
+    from fsagent_tools.policy import programs as programs
     from fsagent_tools.search import scan as scan
     from fsagent_tools.session import editing as editing
+    from fsagent_tools.shell import closed as closed
+    from fsagent_tools.shell import jobs as jobs
+    from fsagent_tools.shell import runner as runner
+    from fsagent_tools.shell import shell as shell
     from fsagent_tools.web.search import settings as settings
 
 _LOADERS = {
@@ -32,21 +30,19 @@ _LOADERS = {
     "settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
-    "shell": lambda: import_module("fsagent_tools.process.shell"),
+    "shell": lambda: import_module("fsagent_tools.shell.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),
     "choice": lambda: import_module("fsagent_tools.lsp.choice"),
     "languages": lambda: import_module("fsagent_tools.lsp.languages"),
     "pool": lambda: import_module("fsagent_tools.lsp.pool"),
     "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
-    "launcher": lambda: import_module("fsagent_tools.process.launcher"),
-    "programs": lambda: import_module("fsagent_tools.process.programs"),
-    "running": lambda: import_module("fsagent_tools.process.running"),
+    "programs": lambda: import_module("fsagent_tools.policy.programs"),
+    "runner": lambda: import_module("fsagent_tools.shell.runner"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
-    "closed": lambda: import_module("fsagent_tools.process.closed"),
-    "judge": lambda: import_module("fsagent_tools.process.judge"),
+    "closed": lambda: import_module("fsagent_tools.shell.closed"),
     "image": lambda: import_module("fsagent_tools.media.image"),
-    "jobs": lambda: import_module("fsagent_tools.process.jobs"),
+    "jobs": lambda: import_module("fsagent_tools.shell.jobs"),
     "scan": lambda: import_module("fsagent_tools.search.scan"),
 }
 

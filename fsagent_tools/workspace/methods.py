@@ -345,9 +345,10 @@ class Direct(Gated):
             CommandFailed: If the command cannot be started.
         """
         with self.local_files.directory(working_dir) as directory:
-            asked = lazy.shell.ShellRequest(command, env=env or {}, max_output=max_output)
-            shell = self.services.shell
-            return lazy.running.run(shell.prepare(asked, directory), timeout, shell.launcher)
+            asked = lazy.shell.ShellRequest(
+                command, directory.place.absolute, env=env or {}, max_output=max_output
+            )
+            return lazy.runner.run(self.services.shell.prepare(asked), timeout)
 
     @property
     def local_files(self) -> LocalFiles:

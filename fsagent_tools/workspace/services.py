@@ -28,12 +28,10 @@ if TYPE_CHECKING:
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.lsp.pool import Servers
     from fsagent_tools.policy import Policy
-    from fsagent_tools.process.closed import Survey
-    from fsagent_tools.process.jobs import Jobs
-    from fsagent_tools.process.judge import Judge
-    from fsagent_tools.process.launcher import Launcher
-    from fsagent_tools.process.programs import Programs
-    from fsagent_tools.process.shell import Shell
+    from fsagent_tools.policy.programs import Programs
+    from fsagent_tools.shell.closed import ClosedPaths
+    from fsagent_tools.shell.jobs import Jobs
+    from fsagent_tools.shell.shell import Shell
     from fsagent_tools.web.search.settings import SearchSettings
 
 
@@ -114,27 +112,6 @@ class Services:
         return lazy.programs.Programs.of(self.root, self._policy)
 
     @once
-    def launcher(self) -> "Launcher":
-        """Starts every child process; all of them end with the session. Raises `Denied`."""
-        if self.root is None:
-            raise not_local("Commands need")
-        process = self._policy.process
-        temp_dir, most = self.jobs.temp_dir, process.limits.processes
-        places = (*(process.readable or ()), "~", *self.programs.path.split(os.pathsep))
-        shown = map(
-            os.path.expanduser, (*self._policy.opened, *places, sys.prefix, sys.base_prefix)
-        )
-        view = lazy.launcher.View(
-            (temp_dir, str(self.root), *process.opened, *filter(None, [self.caches])),
-            tuple(path for path in shown if path.strip("/")),
-            network=process.network,
-            temporary=temp_dir,
-            processes=most or lazy.launcher.View.processes,
-            standing=self._judge.standing_file,
-        )
-        return lazy.launcher.Launcher(view)
-
-    @once
     def caches(self) -> str:
         """Where commands keep caches, in their temporary directory where home is closed to us; ""
         where they may write none.
@@ -153,30 +130,26 @@ class Services:
     @property
     def shell(self) -> "Shell":
         """Prepares commands. Raises `Denied`."""
-        temp_dir = self.jobs.temp_dir
-        watch = self.history.commands.before if self.keeps_history else None
+        if self.root is None:
+            raise not_local("Commands need")
         return lazy.shell.Shell(
-            self.launcher,
+            os.path.realpath(self.root),
             self._policy,
-            temp_dir,
+            self.jobs.temp_dir,
             self.closed,
             self.programs,
-            self._judge,
-            watch,
+            self.history.commands.before if self.keeps_history else None,
             self.caches,
+            self.state,
             self._named,
+            self.jobs.neighbour,
         )
 
     @once
-    def _judge(self) -> "Judge":
-        """Says after a command what of its changes may stay."""
-        return lazy.judge.judging(self.closed, self._policy, self.programs)
-
-    @once
-    def closed(self) -> "Survey":
+    def closed(self) -> "ClosedPaths":
         """Finds what of the root programs may not read or change."""
         root = os.path.realpath(self.root or "/")
-        return lazy.closed.Survey(root, self._policy, state=self.state)
+        return lazy.closed.ClosedPaths(root, self._policy, state=self.state)
 
     @once
     def servers(self) -> "Servers":
@@ -235,13 +208,11 @@ class Services:
             self.history.close()
         if servers := vars(self).pop("servers", None):
             servers.close()
-        if not self.running and (launcher := vars(self).pop("launcher", None)):
-            launcher.close()
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
         self.callers, self.using, self._turns = 0, Lock(), {}
-        for name in ("jobs", "launcher", "servers"):
+        for name in ("jobs", "servers"):
             vars(self).pop(name, None)
 
     def close(self) -> None:
@@ -254,6 +225,8 @@ class Services:
 
 def lacks_machine(services: Services) -> str:
     """Why nothing can be started for these files, "" if it can."""
+    if not sys.platform.startswith("linux"):
+        return "commands run on Linux only"
     return "" if services.root else "its files are not in a directory of this machine"
 
 

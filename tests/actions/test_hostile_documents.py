@@ -180,7 +180,7 @@ _PROBE = """
 import sys; sys.path[:] = sys.argv[1:]
 import json, os, socket
 from fsagent_tools.media import child
-from fsagent_tools.sandbox import landlock
+from fsagent_tools.shell import landlock
 def failed(do):
     try:
         do()
@@ -189,7 +189,7 @@ def failed(do):
 def probe(folder):
     folder = folder.decode()
     return json.dumps({
-        "landlock": landlock.abi(),
+        "landlock": landlock.version(),
         "read": failed(lambda: open(folder + "/secret")),
         "write": failed(lambda: open(folder + "/new", "w")),
         "net": bool(failed(lambda: socket.create_connection(("127.0.0.1", 9), 1))),

@@ -408,8 +408,8 @@ def test_commands_do_not_see_what_is_kept(workspace, root, state):
     (root / "a").write_bytes(b"password")
     workspace.write_bytes("a", b"other")
     ran = workspace.run(f"ls -R {state}; cat {state}/*/history/kept/*; touch {state}/x")
-    if not ran.sandbox.startswith("namespaces"):
-        pytest.skip(f"needs namespaces: {ran.sandbox}")
+    if not ran.sandbox.startswith("bubblewrap"):
+        pytest.skip(f"needs bubblewrap: {ran.sandbox}")
     assert "password" not in ran.both
     assert "journal" not in ran.both
     assert not (state / "x").exists()

@@ -16,7 +16,7 @@ from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.lint.validators import validator_of
 from fsagent_tools.policy import Limits
 from fsagent_tools.problems import Problem
-from fsagent_tools.process import reader
+from fsagent_tools.shell import reader
 from fsagent_tools.workspace import lazy
 from fsagent_tools.workspace.services import Services
 from tests.conftest import soon

@@ -17,7 +17,7 @@ from fsagent_tools.lsp.languages import (
 )
 from fsagent_tools.lsp.limits import Limit
 from fsagent_tools.lsp.table import LANGUAGES, SPECS, Language, Spec
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from tests.conftest import PATIENCE
 
 from .conftest import FAKE, REPO

@@ -11,7 +11,7 @@ import pytest
 
 from fsagent_tools.errors import LanguageServerFailed
 from fsagent_tools.lsp.pool import Servers
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from tests.conftest import eventually
 
 from .conftest import BIN, NODE_BIN, NODE_TS7, RUST, TIMEOUT, children, gone, own
