@@ -20,7 +20,7 @@ class Positions:
     is the only line ending there is.
     """
 
-    def __init__(self, text: str, encoding: str) -> None:
+    def __init__(self, text: str, encoding: str = "utf-16") -> None:
         self._text = text
         self._codec = "utf-8" if encoding == "utf-8" else "utf-16-le"
         self._width = 1 if encoding == "utf-8" else 2
