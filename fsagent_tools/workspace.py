@@ -31,7 +31,7 @@ from fsagent_tools.session.review import Lint
 if TYPE_CHECKING:
     from fsagent_tools.approval.request import Approve
     from fsagent_tools.events import EventLog
-    from fsagent_tools.lsp.languages import LanguageSettings
+    from fsagent_tools.lsp.servers import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
     from fsagent_tools.web.search.settings import SearchSettings
 

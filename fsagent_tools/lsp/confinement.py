@@ -56,10 +56,6 @@ class Confinement:
     survey: Survey
     required: bool = False
 
-    def open(self) -> "Sandbox":
-        """Where the servers run; it makes a private directory. Raises `CommandFailed`."""
-        return Sandbox(self)
-
 
 class Sandbox:
     """The directory that servers write, and what starts and ends them."""

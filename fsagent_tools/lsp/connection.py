@@ -76,7 +76,7 @@ class Connection:
         try:
             if not self.wait(lambda: self._replies[number] is not None, deadline):
                 self.notify("$/cancelRequest", {"id": number})
-                raise TimedOut(f"{self._name} did not answer `{method}` in time.")
+                raise TimedOut(f"{self._name} did not answer in time.")
             return self._replies[number] or {}
         finally:
             del self._replies[number]

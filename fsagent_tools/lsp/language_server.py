@@ -1,7 +1,7 @@
 """One running language server: handshake, the documents it has, and its diagnostics."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -121,16 +121,17 @@ class LanguageServer:
         finally:
             self._turn.release()
 
-    def changed_on_disk(self, changes: Mapping[str, int], asked: Sequence[str]) -> None:
-        """Files that were created (1), changed (2) or deleted (3); the text of those that are
-        `asked` about comes from us."""
+    def changed_on_disk(self, changes: Mapping[str, int], asked: str) -> None:
+        """Files that were created (1), changed (2) or deleted (3); that which is `asked` about
+        has its text from us.
+        """
+        changes = {path: kind for path, kind in changes.items() if path != asked}
         if not changes:
             return
-        for path in changes.keys() - {*asked}:
+        for path in changes:
             self._close(path)
         self._state, self._settled = self._state + 1, not self.spec.settles
-        news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
-        self._connection.notify("workspace/didChangeWatchedFiles", {"changes": news})
+        self._tell(changes)
 
     def diagnose(self, path: Path, language: str, text: str, deadline: float) -> list[Any]:
         """What the server says about `text` as the content of `path`.
@@ -151,7 +152,7 @@ class LanguageServer:
             return self.spec.final_push or quiet >= self.spec.quiet
 
         if not document.complete and not self._connection.wait(complete, deadline):
-            raise TimedOut(f"{self.spec.name} has not published its problems.")
+            raise TimedOut(f"{self.spec.name} did not answer in time.")
         if self._pulls:
             return self._pull(document, deadline)
         document.complete = True
@@ -179,8 +180,9 @@ class LanguageServer:
         else:
             opened = {**identity, "languageId": language, "text": text}
             self._connection.notify("textDocument/didOpen", {"textDocument": opened})
-        for oldest in [*self._documents][:-MAX_OPEN]:
+        for oldest in [*self._documents][:-MAX_OPEN]:  # which it has to read from disk from now on
             self._close(oldest)
+            self._tell({oldest: 2})
         return new
 
     def document(self, path: str) -> Document | None:
@@ -215,6 +217,10 @@ class LanguageServer:
             raise TimedOut(f"{self.spec.name} was still at work.")
         self._settled = True
         return items
+
+    def _tell(self, changes: Mapping[str, int]) -> None:
+        news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
+        self._connection.notify("workspace/didChangeWatchedFiles", {"changes": news})
 
     def _close(self, path: str) -> None:
         if document := self._documents.pop(path, None):

@@ -9,36 +9,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from fsagent_tools.errors import (
-    Cancelled,
-    LanguageServerFailed,
-    NoLanguageServer,
-    TimedOut,
-    ToolError,
-)
+from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
 from fsagent_tools.lsp.confinement import Confinement, Sandbox
 from fsagent_tools.lsp.connection import ResponseError
 from fsagent_tools.lsp.disk import DiskWatch
 from fsagent_tools.lsp.language_server import LanguageServer, Outdated
 from fsagent_tools.lsp.positions import Positions
-from fsagent_tools.lsp.servers import (
-    Language,
-    LanguageSettings,
-    ServerSpec,
-    configured,
-    language_id,
-    language_of,
-    runnable,
-    server_groups,
-)
+from fsagent_tools.lsp.selection import Selection, select
+from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, configured
 from fsagent_tools.problems import Problem, by_importance
-from fsagent_tools.process.programs import ALL_PROGRAMS
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.shadows import Thread
 
@@ -63,7 +47,7 @@ class Answer:
 class Diagnosis:
     """What all servers for a file said of a text; the problems of all, errors first."""
 
-    answers: tuple[Answer, ...] = ()
+    answers: Sequence[Answer] = ()
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -78,7 +62,7 @@ class Diagnosis:
 
 @dataclass
 class _Slot:
-    """The place of one server: whoever starts or ends it holds the lock."""
+    """The place of one server: whoever starts it holds the lock."""
 
     lock: Lock = field(default_factory=Lock)
     server: LanguageServer | None = None
@@ -86,25 +70,10 @@ class _Slot:
     used: float = 0.0
     heard: int = -1  # how much it had said when it last let a deadline pass
 
-
-@dataclass(frozen=True)
-class _Question:
-    file: Path
-    text: str
-    deadline: float
-    language: Language
-    folder: Path
-
-
-def any_installed(settings: LanguageSettings) -> bool:
-    """Whether there is a server for any language; the machine is asked once in a process."""
-    groups = (group for each in configured(settings).values() for group in each.servers)
-    return any(_is_installed(spec.name, spec.command) for group in groups for spec in group)
-
-
-@cache
-def _is_installed(name: str, command: tuple[str, ...]) -> bool:
-    return runnable(ServerSpec(name, command), ALL_PROGRAMS) is not None
+    def end(self, server: LanguageServer | None) -> None:
+        if server:
+            self.server = None if self.server is server else self.server
+            server.close()
 
 
 class ServerManager:
@@ -128,8 +97,7 @@ class ServerManager:
         self.root, self.languages, self.idle = root, configured(settings), idle
         self._confinement = confinement
         self._slots, self._sandboxes = dict[object, _Slot](), list[Sandbox]()
-        self._lock, self._closed, self._reaping = Lock(), Event(), False
-        self._busy = set[Path]()  # files that servers are asked about in the background
+        self._lock, self._closed, self._busy = Lock(), Event(), set[Path]()
         self.close: Callable[[], object] = weakref.finalize(
             self, _end_all, self._slots, self._closed, self._sandboxes
         )
@@ -139,6 +107,11 @@ class ServerManager:
         """The servers stay with the process that was forked."""
         self._slots.clear()
         self._sandboxes.clear()
+
+    def select(self, file: Path, text: str, only: str | None = None) -> Selection:
+        """The servers for a file. Raises `NoLanguageServer`, `InvalidArguments`."""
+        programs = self._confinement.programs
+        return select(file, text, self.root, self.languages, programs, only=only)
 
     def diagnose(self, file: Path, text: str, timeout: float, only: str | None = None) -> Diagnosis:
         """What every server for `file` says about `text` as its content.
@@ -153,21 +126,24 @@ class ServerManager:
             InvalidArguments: `only` does not check such files.
             Cancelled: The caller gave up.
         """
-        question = self._question(file, text, timeout)
-        groups = server_groups(question.language, only)
-        specs = [self._installed(group) for group in groups]
-        if not any(specs):
-            raise _not_installed(question.language, groups)
-        asked = [spec for spec in specs if spec]
-        with ThreadPoolExecutor(len(asked)) as threads:
-            tasks = [
-                threads.submit(copy_context().run, self._answer, spec, question) for spec in asked
+        selection, deadline = self.select(file, text, only), time.monotonic() + timeout
+        first, *others = selection.specs
+        with ThreadPoolExecutor(MAX_RUNNING) as threads:
+            run = copy_context().run
+            tasks = [threads.submit(run, self._answer, s, selection, deadline) for s in others]
+            answers = [self._answer(first, selection, deadline)]
+            answers += [task.result() for task in tasks]
+        if absent := selection.absent:  # the others check less
+            answers.insert(0, Answer(absent.name, (), f"is not installed ({absent.install})"))
+        found: list[Problem] = []
+        for answer in answers:  # an error that two servers place at the same characters is one
+            errors = {(p.line, p.column, p.end) for p in found if p.severity == "error"}
+            found += [
+                p
+                for p in answer.problems
+                if p.severity != "error" or (p.line, p.column, p.end) not in errors
             ]
-            answers = [task.result() for task in tasks]
-        if specs[0] is None:  # those of the other groups check less
-            first = groups[0][0]
-            answers.insert(0, Answer(first.name, (), f"is not installed ({first.install})"))
-        return Diagnosis(tuple(answers), by_importance(_once(answers)))
+        return Diagnosis(answers, by_importance(found))
 
     def diagnose_soon(self, file: Path, text: str, timeout: float) -> Diagnosis | None:
         """As `diagnose`, None for what does not come within `timeout` seconds: the servers go on in
@@ -184,10 +160,9 @@ class ServerManager:
                 self._busy.discard(file)
                 answers.put(answer)
 
-        with self._lock:
-            if file in self._busy:
-                return None
-            self._busy.add(file)
+        if file in self._busy:
+            return None
+        self._busy.add(file)
         try:
             Thread(target=work, name="lsp-lint", daemon=True).start()
             return answers.get(timeout=timeout)
@@ -201,57 +176,30 @@ class ServerManager:
         self, file: Path, text: str, timeout: float, ask: Callable[[LanguageServer, str, float], _T]
     ) -> _T:
         """What `ask` makes of the first installed server for `file`, of the language ID and the
-        deadline, asked again if a file changed meanwhile. Raises as both do.
+        deadline, asked again if a file changed meanwhile. Raises as `diagnose`, and as `ask`.
         """
-        question = self._question(file, text, timeout)
-        groups = server_groups(question.language, None)
-        spec = next(filter(None, map(self._installed, groups)), None)
-        if spec is None:
-            raise _not_installed(question.language, groups)
-        name = language_id(file, question.language, text)
+        selection, deadline = self.select(file, text), time.monotonic() + timeout
 
         def once(server: LanguageServer) -> _T:
-            return ask(server, name, question.deadline)
+            return ask(server, selection.language_id, deadline)
 
-        return self._with_server(spec, question, once, until_stable=True)
+        return self._with_server(selection.specs[0], selection, deadline, once, stable=True)
 
-    def servers_for(self, file: Path, text: str) -> list[str]:
-        """The names of the installed servers for `file`."""
-        try:
-            groups = language_of(file, self.languages, text).servers
-        except NoLanguageServer:
-            return []
-        return [spec.name for spec in map(self._installed, groups) if spec]
-
-    def _question(self, file: Path, text: str, timeout: float) -> _Question:
-        language = language_of(file, self.languages, text)
-        folder = project_of(file, self.root, language)
-        plain = text.removeprefix("\ufeff")  # which some servers count as a column
-        return _Question(file, plain, time.monotonic() + timeout, language, folder)
-
-    def _installed(self, group: Sequence[ServerSpec]) -> ServerSpec | None:
-        found = (runnable(spec, self._confinement.programs) for spec in group)
-        return next(filter(None, found), None)
-
-    def _answer(self, spec: ServerSpec, question: _Question) -> Answer:
+    def _answer(self, spec: ServerSpec, selection: Selection, deadline: float) -> Answer:
         if spec.helper and not self._confinement.programs.find(spec.helper):
             return Answer(spec.name, (), f"{spec.helper} is not installed")
-        name = language_id(question.file, question.language, question.text)
 
-        def ask(server: LanguageServer) -> Answer:
-            items = server.diagnose(question.file, name, question.text, question.deadline)
-            return self._weighed(server, question, items)
+        def ask(server: LanguageServer) -> tuple[list[Any], str]:
+            file, language, text = selection.file, selection.language_id, selection.text
+            return server.diagnose(file, language, text, deadline), server.status.trouble
 
         try:
-            return self._with_server(spec, question, ask)
+            items, reason = self._with_server(spec, selection, deadline, ask)
         except Cancelled:
             raise
         except ToolError as error:
             return Answer(spec.name, (), str(error))
-
-    def _weighed(self, server: LanguageServer, question: _Question, items: list) -> Answer:
-        spec, places = server.spec, Positions(question.text)
-        problems, reason = list[Problem](), server.status.trouble
+        places, problems = Positions(selection.text), list[Problem]()
         for item in items:
             problem = places.problem(item, spec.name, self.root)
             words = f"{problem.severity} {problem.code}: {problem.message}"
@@ -259,50 +207,48 @@ class ServerManager:
                 reason = reason or found[1]
             elif not (spec.fine and re.search(spec.fine, words)):
                 problems.append(problem)
-        return Answer(spec.name, problems, reason.replace(f"{server.root}/", ""))
+        return Answer(spec.name, problems, reason.replace(f"{selection.folder}/", ""))
 
     def _with_server(
         self,
         spec: ServerSpec,
-        question: _Question,
+        selection: Selection,
+        deadline: float,
         ask: Callable[[LanguageServer], _T],
         *,
-        until_stable: bool = False,
+        stable: bool = False,
     ) -> _T:
         """What `ask` makes of the server: of its successor where it has died since the last
         question, its settings changed, or its next word may be about another text.
 
-        until_stable: asked again as long as files change meanwhile.
+        stable: asked again as long as files change meanwhile.
         """
-        key = question.folder, spec.command
-        with self._lock:
-            slot = self._slots.setdefault(key, _Slot())
-            slot.used = time.monotonic()
+        slot = self._slots.setdefault((selection.folder, spec.command), _Slot())
         for start in range(1, MAX_STARTS + 1):
-            server, is_new = self._running(slot, spec, question)
+            slot.used = time.monotonic()
+            server, is_new = self._running(slot, spec, selection, deadline)
             try:
-                with server.turn(question.deadline):
-                    if slot.watch and slot.watch.settings_changed():
+                with server.turn(deadline):
+                    watch = slot.watch
+                    if watch and watch.settings_changed():
                         raise Outdated
-                    watched = [str(question.file)]
-                    changes = slot.watch.changes() if slot.watch else {}
+                    changes = watch.changes() if watch else {}
                     while True:
-                        server.changed_on_disk(changes, watched)
+                        server.changed_on_disk(changes, str(selection.file))
                         answer = ask(server)
-                        changes = slot.watch.changes() if slot.watch and until_stable else {}
+                        changes = watch.changes() if watch and stable else {}
                         if not changes:
-                            break
-                slot.heard = -1
-                return answer
+                            slot.heard = -1
+                            return answer
             except Outdated:
-                _end(slot, server)
+                slot.end(server)
             except TimedOut:
                 if slot.heard == server.heard:  # it has said nothing since the last time
-                    _end(slot, server)
+                    slot.end(server)
                 slot.heard = server.heard
                 raise
             except LanguageServerFailed:
-                _end(slot, server)
+                slot.end(server)
                 if is_new or start == MAX_STARTS:
                     raise
             except ResponseError as error:
@@ -310,122 +256,64 @@ class ServerManager:
         raise LanguageServerFailed(f"{spec.name} had to be started again and again.")
 
     def _running(
-        self, slot: _Slot, spec: ServerSpec, question: _Question
+        self, slot: _Slot, spec: ServerSpec, selection: Selection, deadline: float
     ) -> tuple[LanguageServer, bool]:
         """The server of `slot`, and whether this call started it."""
-        timeout = max(question.deadline - time.monotonic(), 0)
-        late = f"{spec.name} did not start in time; it was stopped."
-        if not slot.lock.acquire(timeout=timeout):
-            raise TimedOut(late, hint="Try again. Or raise `timeout`.")
+        hint = "Try again. Or raise `timeout`."
+        if not slot.lock.acquire(timeout=max(deadline - time.monotonic(), 0)):
+            raise TimedOut(f"{spec.name} was still starting.", hint=hint)
         try:
             if slot.server is not None:
                 return slot.server, False
-            self._make_room()
-            server = slot.server = self._started(slot, spec, question)
+            server = slot.server = self._started(slot, spec, selection)
             try:
-                server.start(question.deadline)
+                server.start(deadline)
             except BaseException as error:
-                slot.server = None
-                server.close()
+                slot.end(server)
                 if isinstance(error, TimedOut):
-                    raise TimedOut(late, hint="Try again. Or raise `timeout`.") from None
+                    message = f"{spec.name} did not start in time; it was stopped."
+                    raise TimedOut(message, hint=hint) from None
                 if isinstance(error, LanguageServerFailed):  # a program in name only, perhaps
-                    hint = f"{error.hint} To install it: {spec.install}.".lstrip()
-                    raise LanguageServerFailed(error.message, hint=hint) from None
+                    error.hint = f"{error.hint} To install it: {spec.install}.".lstrip()
                 raise
             return server, True
         finally:
             slot.lock.release()
 
-    def _started(self, slot: _Slot, spec: ServerSpec, question: _Question) -> LanguageServer:
+    def _started(self, slot: _Slot, spec: ServerSpec, selection: Selection) -> LanguageServer:
+        running = sorted((s for s in [*self._slots.values()] if s.server), key=lambda s: s.used)
+        for oldest in running[: max(len(running) - MAX_RUNNING + 1, 0)]:
+            oldest.end(oldest.server)
         with self._lock:
             if self._closed.is_set():
                 raise LanguageServerFailed("The workspace is closed.")
             if not self._sandboxes:
-                self._sandboxes.append(self._confinement.open())
+                self._sandboxes.append(Sandbox(self._confinement))
                 arguments = self._slots, self._closed, self.idle
                 Thread(target=_reap, args=arguments, name="lsp-idle", daemon=True).start()
             (sandbox,) = self._sandboxes
-        language, folder = question.language, question.folder
+        language, folder, environment = selection.language, selection.folder, ""
         suffixes = [*language.suffixes] if spec.across else []
-        if suffixes or language.settings:
-            slot.watch = DiskWatch(folder, self.root, suffixes, language.settings)
-        environment = _environment(folder, self.root) if language.name == "python" else ""
-        process = sandbox.start(spec.name, spec.command, folder, environment)
-        return LanguageServer(spec, process, folder)
-
-    def _make_room(self) -> None:
-        running = sorted(filter(lambda s: s.server, [*self._slots.values()]), key=lambda s: s.used)
-        for slot in running[: max(len(running) - MAX_RUNNING + 1, 0)]:
-            _end(slot, slot.server)
-
-
-def project_of(file: Path, root: Path, language: Language) -> Path:
-    """The nearest directory above `file` that holds a marker, or the outermost one of several
-    projects that are one; but never above `root`.
-    """
-    above = [folder for folder in file.parents if folder.is_relative_to(root)]
-    for folder in reversed(above):
-        if any(word in _head(folder / name) for name, word in language.workspaces):
-            return folder
-    marked = (f for f in above if any((f / marker).exists() for marker in language.markers))
-    return next(marked, root if above else file.parent)
-
-
-def _head(path: Path) -> str:
-    try:
-        if path.is_file():
-            with path.open("rb") as stream:
-                return stream.read(1 << 16).decode("utf-8", errors="replace")
-    except OSError:
-        pass
-    return ""
-
-
-def _environment(folder: Path, root: Path) -> str:
-    """The virtual environment of a Python project, else that of the host, else ""."""
-    for place in (folder, root):
-        for name in (".venv", "venv"):
-            if (place / name / "pyvenv.cfg").is_file():
-                return str(place / name)
-    return os.environ.get("VIRTUAL_ENV", "")
-
-
-def _not_installed(language: Language, groups: Sequence[Sequence[ServerSpec]]) -> NoLanguageServer:
-    if not groups:
-        return NoLanguageServer(f"The `servers` setting turns {language.name} off.")
-    ways = [f"{Path(spec.command[0]).name} ({spec.install})" for spec in groups[0]]
-    hint = f"Install {' or '.join(ways)}."
-    return NoLanguageServer(f"No language server for {language.name} is installed.", hint=hint)
-
-
-def _once(answers: Sequence[Answer]) -> list[Problem]:
-    """An error that two servers place at the same characters is one: the first has the word."""
-    found: list[Problem] = []
-    for answer in answers:
-        known = {(p.severity, p.line, p.column, p.end) for p in found if p.severity == "error"}
-        new = (p for p in answer.problems if (p.severity, p.line, p.column, p.end) not in known)
-        found += new
-    return found
-
-
-def _end(slot: _Slot, server: LanguageServer | None) -> None:
-    if server and slot.server is server:
-        slot.server = None
-    if server:
-        server.close()
+        slot.watch = DiskWatch(folder, self.root, suffixes, language.settings)
+        if language.name == "python":
+            own = (place / n for place in (folder, self.root) for n in (".venv", "venv"))
+            found = (str(each) for each in own if (each / "pyvenv.cfg").is_file())
+            environment = next(found, os.environ.get("VIRTUAL_ENV", ""))
+        return LanguageServer(
+            spec, sandbox.start(spec.name, spec.command, folder, environment), folder
+        )
 
 
 def _reap(slots: Mapping[object, _Slot], closed: Event, idle: float) -> None:
     while not closed.wait(min(idle / 2, 30)):
         for slot in [*slots.values()]:
             if time.monotonic() - slot.used >= idle:
-                _end(slot, slot.server)
+                slot.end(slot.server)
 
 
 def _end_all(slots: dict[object, _Slot], closed: Event, sandboxes: list[Sandbox]) -> None:
     closed.set()
     for slot in [*slots.values()]:
-        _end(slot, slot.server)
+        slot.end(slot.server)
     for sandbox in sandboxes:
         sandbox.close()

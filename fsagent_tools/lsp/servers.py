@@ -1,15 +1,11 @@
 """Which language server checks which file, how it is started and how it is installed."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.errors import ConfigInvalid, InvalidArguments, NoLanguageServer
-from fsagent_tools.lint.checks import may_have_comments
-from fsagent_tools.process.programs import Programs, default_toolchain, is_rustup
+from fsagent_tools.errors import ConfigInvalid
 
 
 @dataclass(frozen=True)
@@ -65,8 +61,6 @@ class Language:
         markers: Files that make a directory the root of a project.
         servers: Groups of alternatives; the first installed one of each group is asked.
         settings: Names of files after whose change the servers are started anew.
-        workspaces: File name and a word in it, which make a directory the root of all projects in
-            it.
     """
 
     name: str
@@ -74,7 +68,6 @@ class Language:
     markers: tuple[str, ...]
     servers: tuple[tuple[ServerSpec, ...], ...]
     settings: tuple[str, ...] = ()
-    workspaces: tuple[tuple[str, str], ...] = ()
 
 
 LanguageSettings = Mapping[str, Language | Sequence[str]]
@@ -173,17 +166,14 @@ _LANGUAGES = (
         ((TY, BASEDPYRIGHT, PYREFLY), (RUFF,)),
         ("pyproject.toml", "ty.toml", "ruff.toml", ".ruff.toml", "pyrightconfig.json",
          "pyrefly.toml", "pyvenv.cfg"),
-        (("pyproject.toml", "[tool.uv.workspace]"),),
     ),
     Language(
         "typescript", _SCRIPTS, ("tsconfig.json", "jsconfig.json", "package.json"),
         ((TSC, TSSERVER),), ("tsconfig.json", "jsconfig.json", "package.json", "node_modules"),
-        (("package.json", '"workspaces"'), ("pnpm-workspace.yaml", "packages")),
     ),
-    Language("go", {".go": "go"}, ("go.mod",), ((GOPLS,),), ("go.mod", "go.sum", "go.work"),
-             (("go.work", "use"),)),
+    Language("go", {".go": "go"}, ("go.mod",), ((GOPLS,),), ("go.mod", "go.sum", "go.work")),
     Language("rust", {".rs": "rust"}, ("Cargo.toml",), ((RUST_ANALYZER,),),
-             ("Cargo.toml", "Cargo.lock", "rust-project.json"), (("Cargo.toml", "[workspace"),)),
+             ("Cargo.toml", "Cargo.lock", "rust-project.json")),
     Language("c", _C, ("compile_commands.json", "compile_flags.txt", "CMakeLists.txt"),
              ((CLANGD,),), ("compile_commands.json", "compile_flags.txt", ".clangd")),
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), ((JSON_SERVER,),)),
@@ -195,12 +185,6 @@ _LANGUAGES = (
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in _LANGUAGES}
 SPECS: Mapping[str, ServerSpec] = {
     spec.name: spec for each in _LANGUAGES for group in each.servers for spec in group
-}
-_RUNS = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
-_SCRIPT_SUFFIXES = {  # what a script's first line names -> the suffix of such files
-    **dict.fromkeys(("python", "uv"), ".py"),
-    **dict.fromkeys(("sh", "bash", "dash", "ksh"), ".sh"),
-    **{"node": ".js", "deno": ".ts", "bun": ".ts"},
 }
 
 
@@ -237,78 +221,3 @@ def _servers(command: Sequence[str]) -> tuple[tuple[ServerSpec, ...], ...]:
     whole = (program, *(arguments or spec.command[1:]))
     install = f"put it at {program}, or correct the `servers` setting"
     return ((replace(spec, command=whole, install=install),),)
-
-
-def language_id(file: Path, language: Language, text: str = "") -> str:
-    """The protocol's ID of the file in that language, "" for a file of another one.
-
-    A file without a suffix goes by the program that its first line names.
-    """
-    suffix = file.suffix.lower()
-    if not suffix and (runs := _RUNS.match(text)):
-        suffix = _SCRIPT_SUFFIXES.get(runs[1], "")
-    found = next((language.suffixes[k] for k in (suffix, file.name) if k in language.suffixes), "")
-    return "jsonc" if found == "json" and may_have_comments(file.as_posix()) else found
-
-
-def language_of(file: Path, among: Mapping[str, Language], text: str = "") -> Language:
-    """Raises `NoLanguageServer`."""
-    for language in among.values():
-        if language_id(file, language, text):
-            return language
-    raise NoLanguageServer(
-        f"No language server is known for {file.suffix or 'files without a suffix'}.",
-        hint=f"Languages: {', '.join(among)}.",
-    )
-
-
-def server_groups(language: Language, only: str | None) -> list[tuple[ServerSpec, ...]]:
-    """The alternatives to ask; `only`: one by name. Raises `InvalidArguments` for another one."""
-    if only is None:
-        return [*language.servers]
-    usual = LANGUAGES.get(language.name, language)
-    named = {spec.name: spec for group in (*usual.servers, *language.servers) for spec in group}
-    if only not in named:
-        message = f"server: {only[:40]!r} does not check {language.name}."
-        raise InvalidArguments(message, hint=f"Allowed: {', '.join(named)}.")
-    return [(named[only],)]
-
-
-def runnable(spec: ServerSpec, programs: Programs) -> ServerSpec | None:
-    """`spec` with the absolute file of its program, None without one outside the project."""
-    program = programs.find(spec.command[0])
-    if program and is_rustup(program):  # it would run what the project asks for
-        own = (default_toolchain() or Path("/none")) / "bin" / Path(program).name
-        program = programs.find(str(own)) if own.is_file() else None
-    if program is None:
-        return None
-    spec = replace(spec, command=(program, *spec.command[1:]))
-    if spec.name == TSC.name:
-        return spec if _major_version(program) >= 7 else None
-    if spec.name == TSSERVER.name:
-        return _with_tsserver(spec, programs)
-    return spec
-
-
-def _major_version(program: str) -> int:
-    """Of a package of npm; TypeScript speaks the protocol itself from 7 on."""
-    package = Path(program).resolve().parents[1] / "package.json"
-    try:
-        return int(str(json.loads(package.read_bytes())["version"]).partition(".")[0])
-    except (OSError, ValueError, LookupError, TypeError):
-        return 0
-
-
-def _with_tsserver(spec: ServerSpec, programs: Programs) -> ServerSpec | None:
-    """With the TypeScript installed by the server, or by `tsserver` on the path: otherwise it runs
-    the one in the project's node_modules.
-    """
-    starts = [Path(spec.command[0]).resolve()]
-    if found := programs.find("tsserver"):
-        starts.append(Path(found).resolve())
-    for folder in (parent for start in starts for parent in start.parents):
-        library = folder / "node_modules/typescript/lib/tsserver.js"
-        if library.is_file() and programs.is_outside(str(library)):
-            tsserver = {"path": str(library), "useSyntaxServer": "never"}  # one process, not two
-            return replace(spec, options={**spec.options, "tsserver": tsserver})
-    return None

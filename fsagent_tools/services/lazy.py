@@ -9,11 +9,10 @@ if TYPE_CHECKING:
     from fsagent_tools import lint as lint
     from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
-    from fsagent_tools.lsp import beside as beside
-    from fsagent_tools.lsp import choice as choice
-    from fsagent_tools.lsp import languages as languages
-    from fsagent_tools.lsp import pool as pool
-    from fsagent_tools.lsp import symbols as symbols
+    from fsagent_tools.lsp import confinement as confinement
+    from fsagent_tools.lsp import manager as manager
+    from fsagent_tools.lsp import selection as selection
+    from fsagent_tools.lsp import servers as servers
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
     from fsagent_tools.params import schemas as schemas
@@ -38,11 +37,11 @@ _LOADERS = {
     "validation": lambda: import_module("fsagent_tools.params.validation"),
     "shell": lambda: import_module("fsagent_tools.process.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
-    "beside": lambda: import_module("fsagent_tools.lsp.beside"),
-    "choice": lambda: import_module("fsagent_tools.lsp.choice"),
-    "languages": lambda: import_module("fsagent_tools.lsp.languages"),
-    "pool": lambda: import_module("fsagent_tools.lsp.pool"),
-    "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
+    "confinement": lambda: import_module("fsagent_tools.lsp.confinement"),
+    "manager": lambda: import_module("fsagent_tools.lsp.manager"),
+    "symbols": lambda: import_module("fsagent_tools.lsp.rename"),
+    "selection": lambda: import_module("fsagent_tools.lsp.selection"),
+    "servers": lambda: import_module("fsagent_tools.lsp.servers"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
     "programs": lambda: import_module("fsagent_tools.process.programs"),
     "running": lambda: import_module("fsagent_tools.process.running"),
