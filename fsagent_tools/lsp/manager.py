@@ -14,7 +14,15 @@ from queue import Empty, SimpleQueue
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut, ToolError
+from fsagent_tools.errors import (
+    Cancelled,
+    InvalidArguments,
+    InvalidChange,
+    LanguageServerFailed,
+    NoMatch,
+    TimedOut,
+    ToolError,
+)
 from fsagent_tools.lsp.confinement import Confinement, Sandbox
 from fsagent_tools.lsp.connection import ResponseError
 from fsagent_tools.lsp.disk import DiskWatch
@@ -129,8 +137,10 @@ class ServerManager:
         selection, deadline = self.select(file, text, only), time.monotonic() + timeout
         first, *others = selection.specs
         with ThreadPoolExecutor(MAX_RUNNING) as threads:
-            run = copy_context().run
-            tasks = [threads.submit(run, self._answer, s, selection, deadline) for s in others]
+            tasks = [
+                threads.submit(copy_context().run, self._answer, spec, selection, deadline)
+                for spec in others
+            ]
             answers = [self._answer(first, selection, deadline)]
             answers += [task.result() for task in tasks]
         if absent := selection.absent:  # the others check less
@@ -225,21 +235,13 @@ class ServerManager:
         """
         slot = self._slots.setdefault((selection.folder, spec.command), _Slot())
         for start in range(1, MAX_STARTS + 1):
-            slot.used = time.monotonic()
+            slot.used = max(slot.used, deadline)  # till the answer, nobody ends it as idle
             server, is_new = self._running(slot, spec, selection, deadline)
             try:
                 with server.turn(deadline):
-                    watch = slot.watch
-                    if watch and watch.settings_changed():
-                        raise Outdated
-                    changes = watch.changes() if watch else {}
-                    while True:
-                        server.changed_on_disk(changes, str(selection.file))
-                        answer = ask(server)
-                        changes = watch.changes() if watch and stable else {}
-                        if not changes:
-                            slot.heard = -1
-                            return answer
+                    answer = _asked(server, slot.watch, str(selection.file), ask, stable=stable)
+                slot.heard, slot.used = -1, time.monotonic()
+                return answer
             except Outdated:
                 slot.end(server)
             except TimedOut:
@@ -302,6 +304,32 @@ class ServerManager:
         return LanguageServer(
             spec, sandbox.start(spec.name, spec.command, folder, environment), folder
         )
+
+
+def _asked(
+    server: LanguageServer,
+    watch: DiskWatch | None,
+    path: str,
+    ask: Callable[[LanguageServer], _T],
+    *,
+    stable: bool,
+) -> _T:
+    """What `ask` makes of a server that knows of all changes. Raises `Outdated`, and as `ask`."""
+    if watch and watch.settings_changed():
+        raise Outdated
+    changes = watch.changes() if watch else {}
+    while True:
+        server.changed_on_disk(changes, path)
+        refusal: ToolError | None = None
+        try:
+            answer = ask(server)
+        except (InvalidArguments, InvalidChange, NoMatch) as error:
+            refusal = error
+        changes = watch.changes() if watch and stable else {}
+        if refusal and not changes:
+            raise refusal
+        if not changes:
+            return answer
 
 
 def _reap(slots: Mapping[object, _Slot], closed: Event, idle: float) -> None:

@@ -86,7 +86,6 @@ VALID = [
     ),
     ("a.js", "const r = /[/]\\/(?<n>x)/gu, t = `a${`b${c}`}`;\n"),
     ("a.js", "#!/usr/bin/env node\nlet x = 1\n"),
-    ("a.txt", "{{{"),
 ]
 AFTER_COMMA = sys.version_info < (3, 13)  # where a trailing comma is told of
 INVALID = [  # name, text, [(line, column, severity)]
@@ -168,7 +167,6 @@ FAULTS = [
     ("n.ipynb", "{bad", [1]),
     ("a.code-workspace", '// note\n{"a": }\n', [2]),
     ("a.geojson", "[1,]", [1]),
-    ("a.jsonl", '{"a": 1}\n\n{"a": }\n[1\n', [3, 4]),
     ("uv.lock", "version = 1\nversion = 2\n", [2]),
     ("Cargo.lock", "[[package]\n", [1]),
     ("Pipfile.lock", "{]", [1]),
@@ -248,14 +246,13 @@ UNDECIDED = [
     ("a.py", "%timeit f(x)\n", "commands of IPython"),
     ("a.toml", "a." * 400 + "b = 1", "keys of too many parts"),
     ("a.yaml", "".join(f"%TAG !a{n}! x\n" for n in range(6_000)) + "--- a\n", "%TAG"),
-    ("a.js", "{" * (HUGE // 5), "too many steps|nested too deeply"),
     ("a.xyz", "{{{", "no parser for .xyz files"),
 ]
 
 
 @pytest.mark.parametrize(("name", "text", "reason"), UNDECIDED, ids=lambda value: repr(value[:9]))
 def test_what_a_parser_cannot_decide_is_not_checked(name, text, reason):
-    with soon(), suppress(AssertionError), pytest.raises(NotChecked, match=reason):
+    with soon(), pytest.raises(NotChecked, match=reason):
         syntax_problems(name, text)
 
 
