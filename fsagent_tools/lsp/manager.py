@@ -5,7 +5,6 @@ import re
 import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from fsagent_tools.lsp.disk import DiskWatch
 from fsagent_tools.lsp.language_server import LanguageServer, Outdated
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.selection import Selection, select
-from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, configured
+from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, configured, with_packages
 from fsagent_tools.problems import Problem, by_importance
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.shadows import Thread
@@ -136,13 +135,22 @@ class ServerManager:
         """
         selection, deadline = self.select(file, text, only), time.monotonic() + timeout
         first, *others = selection.specs
-        with ThreadPoolExecutor(MAX_RUNNING) as threads:
-            tasks = [
-                threads.submit(copy_context().run, self._answer, spec, selection, deadline)
-                for spec in others
-            ]
-            answers = [self._answer(first, selection, deadline)]
-            answers += [task.result() for task in tasks]
+        later = dict[str, Answer]()
+
+        def work(spec: ServerSpec) -> None:
+            with suppress(Cancelled):  # which the first one raises, too
+                later[spec.name] = self._answer(spec, selection, deadline)
+
+        threads = [
+            Thread(target=copy_context().run, args=(work, spec), name="lsp-ask", daemon=True)
+            for spec in others
+        ]
+        for thread in threads:
+            thread.start()
+        answers = [self._answer(first, selection, deadline)]
+        for thread in threads:
+            thread.join()
+        answers += [later.get(s.name, Answer(s.name, (), "was cancelled")) for s in others]
         if absent := selection.absent:  # the others check less
             answers.insert(0, Answer(absent.name, (), f"is not installed ({absent.install})"))
         found: list[Problem] = []
@@ -301,6 +309,7 @@ class ServerManager:
             own = (place / n for place in (folder, self.root) for n in (".venv", "venv"))
             found = (str(each) for each in own if (each / "pyvenv.cfg").is_file())
             environment = next(found, os.environ.get("VIRTUAL_ENV", ""))
+            spec = with_packages(spec, environment)
         return LanguageServer(
             spec, sandbox.start(spec.name, spec.command, folder, environment), folder
         )

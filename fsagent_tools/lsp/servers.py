@@ -29,6 +29,8 @@ class ServerSpec:
         trouble: A pattern of what it logs, shows or tells of its work, when it does not know the
             project, or one text (`trouble_per_text`).
         strange: The same of a problem, as `severity code: message`.
+        packages: Where its settings take `extraPaths`, the packages of a virtual environment: it
+            must not ask a Python that lies in the project.
         fine: A pattern of what it calls a problem and is none.
     """
 
@@ -50,6 +52,7 @@ class ServerSpec:
     trouble_per_text: bool = False
     strange: str = ""
     fine: str = ""
+    packages: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,12 @@ RUFF = ServerSpec(
 )  # fmt: skip
 BASEDPYRIGHT = ServerSpec(
     "basedpyright", ("basedpyright-langserver", "--stdio"), "pip install basedpyright",
-    settings={"basedpyright": {"analysis": _PYRIGHT}},
+    settings={"basedpyright": {"analysis": _PYRIGHT}}, packages=("basedpyright", "analysis"),
 )  # fmt: skip
 PYREFLY = ServerSpec(
     "pyrefly", ("pyrefly", "lsp"), "pip install pyrefly", pulls=True,
     settings={"python": {"pyrefly": {"displayTypeErrors": "force-on"}}},
+    packages=("python", "pyrefly"),
 )  # fmt: skip
 TSC = ServerSpec(
     "typescript", ("tsc", "--lsp", "--stdio"), "npm install -g typescript@7", opens=True,
@@ -221,3 +225,14 @@ def _servers(command: Sequence[str]) -> tuple[tuple[ServerSpec, ...], ...]:
     whole = (program, *(arguments or spec.command[1:]))
     install = f"put it at {program}, or correct the `servers` setting"
     return ((replace(spec, command=whole, install=install),),)
+
+
+def with_packages(spec: ServerSpec, environment: str) -> ServerSpec:
+    """`spec` with the packages of a virtual environment of Python, "" for none, in its settings."""
+    if not (environment and spec.packages):
+        return spec
+    outer, inner = spec.packages
+    paths = [str(path) for path in Path(environment).glob("lib*/python3*/site-packages")]
+    group = spec.settings[outer]
+    changed = {**group, inner: {**group[inner], "extraPaths": paths}}
+    return replace(spec, settings={**spec.settings, outer: changed})

@@ -188,7 +188,7 @@ def test_of_too_many_servers_the_one_used_longest_ago_gives_way(servers, tmp_pat
         (folder / "jl.toml").write_text("")
         assert messages(servers.diagnose(folder / "a.jl", project, PATIENCE)) == [project]
     assert eventually(lambda: len(processes(f"normal\0{tmp_path}")) == 2)
-    assert messages(servers.diagnose(tmp_path.resolve() / "a/a.jl", "a", NO_TIME)) == ["a"]
+    assert messages(servers.diagnose(tmp_path.resolve() / "a/a.jl", "a", PATIENCE)) == ["a"]
 
 
 @pytest.mark.parametrize("end", ["close", "garbage"])
@@ -224,7 +224,7 @@ def test_a_command_that_is_not_there_says_what_to_correct(servers, tmp_path):
     servers = servers({"json": ("/no/such/server",)})
     found = servers.diagnose(tmp_path / "a.json", "{}", PATIENCE)
     assert "could not be started" in reason(found)
-    assert "correct the `servers` setting" in reason(found)
+    assert "Check the command in the `servers` setting" in reason(found)
 
 
 def test_a_server_sees_no_keys_in_its_environment(monkeypatch, servers, tmp_path):

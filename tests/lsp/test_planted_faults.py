@@ -19,6 +19,7 @@ SEED, FAULTS, MAX_BYTES = 59, 13, 60_000
 SITE = Path(pytest.__file__).parents[1]
 GO = Path("/usr/lib/go-1.19/src")
 MODULES = NODE / "node_modules"
+TOP = r"(?:def|class) .*:$"  # and not within a string: those of these packages have none at the end
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,14 @@ class Package:
 
 PACKAGES = {
     "python: click": Package(
-        "ty", "ty", SITE / "click", "*.py", "planted_{0}: int = undefined_{0}", r"def |class |@"
+        "ty", "ty", SITE / "click", "[a-z]*.py", "planted_{0}: int = undefined_{0}", TOP
     ),
     "python: rich": Package(
-        "ruff", "ruff", SITE / "rich", "*.py", "print(undefined_{0})", r"def |class |@"
+        "ruff", "ruff", SITE / "rich", "[a-z]*.py", "print(undefined_{0})", TOP
     ),
     "python: tenacity": Package(
-        "basedpyright", "basedpyright-langserver", SITE / "tenacity", "*.py",
-        "planted_{0}: int = 's'", r"def |class |@",
+        "basedpyright", "basedpyright-langserver", SITE / "tenacity", "[a-z]*.py",
+        "planted_{0}: int = 's'", TOP,
     ),
     "go: tabwriter": Package(
         "gopls", "gopls", GO / "text/tabwriter", "tabwriter.go", "var planted{0} int = nope{0}",
@@ -55,7 +56,7 @@ PACKAGES = {
         "typescript-language-server", "typescript-language-server",
         MODULES / "vscode-jsonrpc/lib/common", "*.d.ts",
         "export declare const planted{0}: Nope{0};",
-        r"export (?:declare|interface|type)", ("tsconfig.json", "{}"),
+        r"export ", ("tsconfig.json", "{}"),
     ),
     "json: npm": Package(
         "vscode-json", "vscode-json-language-server", MODULES / "typescript", "package.json",
@@ -72,22 +73,19 @@ PACKAGES = {
 }  # fmt: skip
 
 
-def planted(package, root, pick):
+def planted(package, folder, pick):
     """Files with one fault each, and its line."""
-    files = [
-        f for f in sorted(package.source.glob(package.pattern)) if f.stat().st_size < MAX_BYTES
-    ]
+    start = re.compile(rf"(?m)^(?:{package.start})")
+    texts = {file: file.read_text() for file in sorted(folder.glob("*"))}
+    files = [f for f, text in texts.items() if len(text) < MAX_BYTES and start.search(text)]
     for number in range(FAULTS):
         file = pick.choice(files)
-        lines = file.read_text().splitlines()
-        places = [n for n, line in enumerate(lines) if re.match(package.start, line)]
-        at = pick.choice(places)
+        lines = (before := texts[file]).splitlines()
+        at = pick.choice([n for n, line in enumerate(lines) if start.match(line)])
         changed = [*lines[:at], package.fault.format(number), *lines[at:]]
-        copy = root / f"{file.name}.sh" if package.server == "bash" else root / file.name
-        before = copy.read_text() if copy.exists() else None
-        copy.write_text("\n".join(changed) + "\n")
-        yield copy.name, at + 1
-        copy.write_text(before) if before is not None else copy.unlink()
+        file.write_text("\n".join(changed) + "\n")
+        yield f"package/{file.name}", at + 1
+        file.write_text(before)
 
 
 @pytest.mark.slow
@@ -97,14 +95,16 @@ def test_faults_planted_into_installed_packages_are_found(name, tmp_path, monkey
     monkeypatch.setenv("PATH", f"{NODE_BIN}:{BIN}:/usr/bin:/bin")
     if not (shutil.which(package.program) and package.source.exists()):
         pytest.skip(f"{package.program} or {package.source} is not installed")
+    (tmp_path / "package").mkdir()
     for file in package.source.glob(package.pattern):
-        shutil.copy(file, tmp_path)
+        suffix = ".sh" if package.server == "bash" else ""
+        shutil.copy(file, tmp_path / f"package/{file.name}{suffix}")
     (tmp_path / package.extra[0]).write_text(package.extra[1])
     counts = Counter[str]()
     servers = {name.partition(":")[0]: [package.server]}
     with closing(Workspace(tmp_path, servers=servers)) as workspace:
         lsp = toolset("workspace").showing({"lsp": ["timeout"]}).bind(workspace)["lsp"]
-        for path, line in planted(package, tmp_path, random.Random(SEED)):
+        for path, line in planted(package, tmp_path / "package", random.Random(SEED)):
             text = lsp.call({"file_path": path, "timeout": 60}).text
             found = {int(n) for n in re.findall(rf"(?m)^{re.escape(path)}:(\d+):", text)}
             near = any(line <= one <= line + 2 for one in found)
