@@ -83,7 +83,8 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
     deadline = time.monotonic() + p.timeout
     with workspace.files.open(p.path) as file:
         place, utf8 = file.place, text_for_server(file)
-    name, path, notes = place.told, Path(place.absolute), []
+    name, path = place.told, Path(place.absolute)
+    notes: list[str] = []
     if path.suffix.lower() in _NO_PROBLEMS:
         notes = [f"Nothing to check in {name}: {path.suffix} files have no server."]
         return Diagnostics("\n".join(notes), [], 0, name, [], [])
