@@ -17,7 +17,9 @@ DRIVERS = Path(__file__).with_name("drivers")
 NODE = "node_modules"
 CODEX = f"{NODE}/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 SERVER = f"{NODE}/@modelcontextprotocol/server-filesystem/dist/index.js"
-WARNED = re.compile(r"(?i)\bwarning\b|no exact match|occurrences \(line|^no longer parses")
+WARNED = re.compile(
+    r"(?i)\bwarning\b|no exact match|occurrences \(line|^syntax error after this edit"
+)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from hypothesis import HealthCheck, settings
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.call import current
-from fsagent_tools.lint import places
 from fsagent_tools.search import ripgrep
 from fsagent_tools.shell import bubblewrap, landlock, runner, seccomp
 
@@ -47,8 +46,6 @@ settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **C
 
 PATIENCE = 60  # seconds after which anything hangs, however slow and loaded the machine is
 runner.PATIENCE = PATIENCE  # what was killed is awaited, and not told as a survivor
-USUAL_LINT_SECONDS = places.LINT_SECONDS
-places.LINT_SECONDS = PATIENCE
 DEADLINES = (1, 5, 25)  # seconds; for what must have begun when its deadline comes
 needs_curl = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 PROJECT = Path(__file__).parents[1] / "examples" / "project"
@@ -224,12 +221,6 @@ def level(request, lacking):
     """One level of confinement, made from what this machine has by taking away what is stronger."""
     lacking(*[*LACKS][: LEVELS.index(request.param)])
     return request.param
-
-
-@pytest.fixture
-def no_time(monkeypatch):
-    """A check after a write is given up at once."""
-    monkeypatch.setattr(places, "LINT_SECONDS", 0.0)
 
 
 @contextmanager

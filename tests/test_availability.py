@@ -15,7 +15,7 @@ import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import Effect, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.lsp.table import LANGUAGES
+from fsagent_tools.lsp.servers import LANGUAGES
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.runtime.state import state_home
 from fsagent_tools.toolkit.action import action

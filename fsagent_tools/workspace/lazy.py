@@ -9,11 +9,10 @@ if TYPE_CHECKING:
     from fsagent_tools import lint as lint
     from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
-    from fsagent_tools.lsp import beside as beside
-    from fsagent_tools.lsp import choice as choice
-    from fsagent_tools.lsp import languages as languages
-    from fsagent_tools.lsp import pool as pool
-    from fsagent_tools.lsp import symbols as symbols
+    from fsagent_tools.lsp import confinement as confinement
+    from fsagent_tools.lsp import manager as manager
+    from fsagent_tools.lsp import selection as selection
+    from fsagent_tools.lsp import servers as servers
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
     from fsagent_tools.policy import programs as programs
@@ -39,6 +38,10 @@ _LOADERS = {
     "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
     "programs": lambda: import_module("fsagent_tools.policy.programs"),
     "runner": lambda: import_module("fsagent_tools.shell.runner"),
+    "confinement": lambda: import_module("fsagent_tools.lsp.confinement"),
+    "manager": lambda: import_module("fsagent_tools.lsp.manager"),
+    "selection": lambda: import_module("fsagent_tools.lsp.selection"),
+    "servers": lambda: import_module("fsagent_tools.lsp.servers"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.shell.closed"),
     "image": lambda: import_module("fsagent_tools.media.image"),

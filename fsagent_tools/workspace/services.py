@@ -4,29 +4,26 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.errors import Denied, NotConfigured
+from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
 from fsagent_tools.files.port import Place
 from fsagent_tools.results import Findings
 from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
-from fsagent_tools.session.review import Lint
+from fsagent_tools.session.review import Lint, Originals
 from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
     from fsagent_tools.files.keeping import Recorder
     from fsagent_tools.history.history import History
-    from fsagent_tools.lint import ServerCheck
-    from fsagent_tools.lsp.checked import Checked
-    from fsagent_tools.lsp.languages import LanguageSettings
-    from fsagent_tools.lsp.pool import Servers
+    from fsagent_tools.lint import ServerAnswer, ServerCheck
+    from fsagent_tools.lsp.manager import ServerManager
+    from fsagent_tools.lsp.servers import LanguageSettings
     from fsagent_tools.policy import Policy
     from fsagent_tools.policy.programs import Programs
     from fsagent_tools.shell.closed import ClosedPaths
@@ -57,12 +54,11 @@ class Services:
         self.root, self.lint, self.search = root, lint, search
         self._policy, self._past, self.state = policy, past, state
         if servers:
-            lazy.languages.languages(servers)
+            lazy.servers.configured(servers)
         self.server_settings = dict(servers or {})
         self.pages = Recent()  # fetched last: a long one is read on from the same text
         self._named = set[str]()  # variables that a command was told of
-        self._turns = dict[Path, Lock]()  # held while servers are asked about a file beside a write
-        self._closings = 0
+        self.originals = Originals()
         self.callers, self.using = 0, Lock()  # operations under way
         owned(self)
 
@@ -152,41 +148,47 @@ class Services:
         return lazy.closed.ClosedPaths(root, self._policy, state=self.state)
 
     @once
-    def servers(self) -> "Servers":
+    def servers(self) -> "ServerManager":
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
             raise not_local("Language servers need")
-        settings, allowed = self.server_settings, self._policy.allowed_actions
+        allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        servers = partial(lazy.pool.Servers, self.root, settings, programs=self.programs)
-        return servers(closed=self.closed, confined=shut)
+        confinement = lazy.confinement.Confinement(self.programs, self.closed, required=shut)
+        return lazy.manager.ServerManager(
+            Path(self.root).resolve(), self.server_settings, confinement
+        )
 
     def review(
         self, mode: Lint, place: Place, before: bytes | None, after: bytes
     ) -> Findings | None:
         """What the check before a write finds, None where there is none. It may refuse the text."""
+        self.originals.keep(place.absolute, before)
         if mode == "off":
             return None
-        began = time.monotonic()  # the first check of a process loads what it needs
-        means = lazy.lint.Means(programs=self.programs, until=lazy.lint.due(began))
-        if self.root is not None:
-            means = replace(means, ask=self._asked(Path(place.absolute)))
-        return lazy.lint.review(mode, place.told, before, after, means)
+        ask = None if self.root is None else self._server_check(Path(place.absolute))
+        return lazy.lint.review(mode, place.told, before, after, ask)
 
-    def _asked(self, file: Path) -> "ServerCheck":
-        """Asks the servers, which are loaded beside the write; what was asked before `close` starts
-        none after it.
+    def _server_check(self, file: Path) -> "ServerCheck":
+        """Asks the servers for `file`, in all for as long as a write waits for them; what was asked
+        before `close` starts none after it.
         """
-        opening = self._closings
+        servers = self.servers
+        deadline = time.monotonic() + lazy.manager.LINT_TIMEOUT
 
-        def check(text: str, seconds: float) -> "Checked":
-            _ = lazy.pool.Servers  # loaded before `servers` makes others wait
-            servers = self.servers
-            if opening != self._closings:
-                raise Denied("The workspace was closed meanwhile.")
-            return servers.check(file, text, seconds)
+        def check(text: str) -> "ServerAnswer":
+            try:
+                names = [spec.name for spec in servers.select(file, text).specs]
+            except NoLanguageServer:
+                return lazy.lint.ServerAnswer()
+            left = max(deadline - time.monotonic(), 0)
+            diagnosis = servers.diagnose_soon(file, text, left)
+            if diagnosis is None:
+                return lazy.lint.ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
+            missing = "; ".join(f"{each.server}: {each.reason}" for each in diagnosis.missing)
+            return lazy.lint.ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
 
-        return lazy.beside.asked_beside(check, self._turns.setdefault(file, Lock()))
+        return check
 
     def written(self, place: Place, before: bytes, after: bytes) -> str:
         """What to tell at once of a change: that a text does not parse any more."""
@@ -211,7 +213,7 @@ class Services:
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
-        self.callers, self.using, self._turns = 0, Lock(), {}
+        self.callers, self.using = 0, Lock()
         for name in ("jobs", "servers"):
             vars(self).pop(name, None)
 
@@ -219,7 +221,6 @@ class Services:
         """End commands and language servers; all may be asked for again."""
         if "jobs" in vars(self):
             self.jobs.close()
-        self._closings += 1
         self._end_what_waits()
 
 

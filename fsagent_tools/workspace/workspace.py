@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.files.guard import LockedFile
     from fsagent_tools.gate.request import Approve
-    from fsagent_tools.lsp.languages import LanguageSettings
+    from fsagent_tools.lsp.servers import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
     from fsagent_tools.web.search.settings import SearchSettings
 

@@ -1,14 +1,21 @@
-"""The built-in validators: what is valid, what is not, and exactly where."""
+"""The parsers: what is valid, what is not, exactly where, and what they leave undecided."""
 
+import random
 import sys
+import warnings
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from fsagent_tools.lint import places, validators
-from fsagent_tools.lint.places import Source, Undecided
-from tests.conftest import USUAL_LINT_SECONDS, soon
+from fsagent_tools import lint
+from fsagent_tools.errors import LintRejected
+from fsagent_tools.lint.checks import syntax_problems
+from fsagent_tools.lint.python import python_problems
+from fsagent_tools.lint.source import DOUBT, MAX_PARSED, MAX_SCANNED, NotChecked
+from tests.conftest import soon
 
+HUGE = 1_000_000
 VALID = [
     ("a.json", '{"a": [1, -2.5e3, true, null, "\\u00e9\\n"]}'),
     ("a.json", "  [] \n"),
@@ -79,7 +86,6 @@ VALID = [
     ),
     ("a.js", "const r = /[/]\\/(?<n>x)/gu, t = `a${`b${c}`}`;\n"),
     ("a.js", "#!/usr/bin/env node\nlet x = 1\n"),
-    ("a.txt", "{{{"),
 ]
 AFTER_COMMA = sys.version_info < (3, 13)  # where a trailing comma is told of
 INVALID = [  # name, text, [(line, column, severity)]
@@ -135,27 +141,123 @@ INVALID = [  # name, text, [(line, column, severity)]
 ]
 
 
-def problems_in(name, text):
-    plain = text if isinstance(text, str) else validators.decoded(name, text)
-    return validators.problems_of(Source(name, plain))
+def rejected(name, text):
+    try:
+        lint.review("reject", name, None, text.encode())
+    except LintRejected:
+        return True
+    return False
 
 
 @pytest.mark.parametrize(("name", "text"), VALID)
 def test_valid_documents_have_no_problems(name, text):
-    assert problems_in(name, text) == []
+    assert syntax_problems(name, text) == []
 
 
 @pytest.mark.parametrize(("name", "text", "places"), INVALID)
 def test_invalid_documents_have_theirs_where_they_are(name, text, places):
-    found = [(p.line, p.column, p.severity) for p in problems_in(name, text)]
+    found = [(p.line, p.column, p.severity) for p in syntax_problems(name, text)]
     if places is None:  # the grammar's recovery decides where
         assert found
     else:
         assert found == places
 
 
+FAULTS = [
+    ("n.ipynb", "{bad", [1]),
+    ("a.code-workspace", '// note\n{"a": }\n', [2]),
+    ("a.geojson", "[1,]", [1]),
+    ("uv.lock", "version = 1\nversion = 2\n", [2]),
+    ("Cargo.lock", "[[package]\n", [1]),
+    ("Pipfile.lock", "{]", [1]),
+    (".github/workflows/a.yml", "run: ${{ b }}\nwith: c: d\n", [2]),
+    ("a.yml", "# - {{ x }}\na: b: c\n", [2]),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "lines"), FAULTS)
+def test_more_formats_are_checked(name, text, lines):
+    assert [problem.line for problem in syntax_problems(name, text)] == lines
+    assert rejected(name, text)
+
+
+BESIDE = [
+    ("a.yaml", 'a: 1\na: 2\nb: "{{ c }}"\nd: e {{ f }}\ng: "{% h %}"\n'),
+    (".github/workflows/a.yml", "on: push\njobs: [a\nif: ${{ b }}\n"),
+    ("a.json", '{"a": "{{ b }}",\n"c": }\n'),
+    ("a.toml", 'a = "{{ b }}"\nc = """\n{{ d }}"""\ne = \n'),
+    ("a.py", "a = '{% b %}'\ndef f(:\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), BESIDE)
+def test_a_fault_near_the_marks_of_a_template_that_are_quoted_is_told(name, text):
+    assert rejected(name, text)
+
+
+BROKEN = [
+    ("a.ts", "const a = [1, 2;\nlet b = 3;\n", 1),
+    ("a.ts", "\n\nlet y = 'é𝄞' +;\n", 3),
+    ("a.tsx", "const a = <div>{b</div>;\n", 1),
+    ("a.js", "f(1);\ng(2;\n", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "line"), BROKEN)
+def test_what_a_grammar_cannot_parse_is_a_doubtful_finding_and_refuses_nothing(name, text, line):
+    problem, *_ = syntax_problems(name, text)
+    assert (problem.line, problem.severity, problem.code) == (line, "warning", "syntax")
+    assert DOUBT in problem.message
+    assert not rejected(name, text)
+    assert lint.judge(name)(text.encode()) is False
+
+
+NEWER = [
+    "type Id = int\n",
+    "def first[T](xs: list[T]) -> T: ...\n",
+    'x = f"{n + "y"}"\n',
+    "class A[T]: pass\n",
+    "try:\n    a\nexcept B, C:\n    d\n",
+]
+
+
+@pytest.mark.parametrize("text", NEWER)
+def test_what_is_right_in_a_newer_python_is_not_refused(text):
+    assert not rejected("a.py", text)
+    assert rejected("a.py", "def f(:\n" + text)
+
+
+def test_tabs_near_blanks_are_no_fault_where_they_cannot_be_confused():
+    assert not rejected("a.py", "def f(x):\n\treturn x\n\n\ndef g(x):\n    return (x,\n\t\tx)\n")
+    assert rejected("a.py", "def f(x):\n\tif x:\n        return 1\n")
+
+
+def test_expressions_of_a_pipeline_may_stand_twice_as_keys():
+    text = "a:\n  ${{ if b }}:\n    c: 1\n  ${{ else }}:\n    c: 2\n  ${{ else }}:\n    d: 2\n"
+    assert not syntax_problems("azure-pipelines.yml", text)
+    assert syntax_problems("azure-pipelines.yml", f"{text}  e: 1\n  e: 2\n")
+
+
+UNDECIDED = [
+    ("a.json", "[" * 20_000, "nested too deeply"),
+    ("a.json", '{"Action": "run"}\n{"Action": "pass"}\n', "several JSON texts"),
+    ("a.json", "[" + " " * MAX_SCANNED + "]", "over the limit of 1,048,576"),
+    ("a.py", " " * MAX_PARSED + "x", "over the limit of 262,144"),
+    ("a.py", "%timeit f(x)\n", "commands of IPython"),
+    ("a.toml", "a." * 400 + "b = 1", "keys of too many parts"),
+    ("a.yaml", "".join(f"%TAG !a{n}! x\n" for n in range(6_000)) + "--- a\n", "%TAG"),
+    ("a.xyz", "{{{", "no parser for .xyz files"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "reason"), UNDECIDED, ids=lambda value: repr(value[:9]))
+def test_what_a_parser_cannot_decide_is_not_checked(name, text, reason):
+    with soon(), pytest.raises(NotChecked, match=reason):
+        syntax_problems(name, text)
+
+
 HOSTILE = [
-    ("a.json", "[" * validators.MAX_LINTED_BYTES),
+    ("a.json", "[" * MAX_SCANNED),
     ("a.json", '{"a":' * 100_000 + "1" + "}" * 100_000),
     ("a.json", '"' + "\\" * 500_000),
     ("a.yaml", "[" * 100_000),
@@ -173,30 +275,71 @@ HOSTILE = [
     ("a.tsx", "<a>" * 100_000),
     ("a.js", "(" * 100_000),
     ("a.js", "`${" * 100_000),
+    ("a.py", "\n" * (MAX_PARSED - 2) + "(("),
+    ("a.jsonc", '"\\' * (HUGE // 2)),
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("name", "text"), HOSTILE, ids=lambda value: repr(value[:12]))
-def test_hostile_documents_neither_crash_nor_hang(name, text, monkeypatch):
-    monkeypatch.setattr(places, "LINT_SECONDS", USUAL_LINT_SECONDS)  # as users have it
-    with soon(), suppress(Undecided):
-        problems_in(name, text)
+def test_hostile_documents_neither_crash_nor_hang(name, text):
+    with soon(), suppress(NotChecked):
+        syntax_problems(name, text)
+        syntax_problems(name, text[:MAX_PARSED])
 
 
-@pytest.mark.parametrize("text", ["[" * 20_000, "[" * 20_000 + "]" * 20_000])
-def test_json_that_is_nested_too_deeply_is_not_checked(text):
-    with pytest.raises(Undecided, match="nested too deeply"):
-        problems_in("a.json", text)
+JUDGED = [
+    ("def f():\n    return 1\n", True),
+    ("class A:\n    def f():\n        pass\n    return 1\n", False),
+    ("for a in b:\n    break\nelse:\n    break\n", False),
+    ("while a:\n    if b:\n        continue\n", True),
+    ("match a:\n    case 1:\n        return\n", False),
+    ("a = '\\d'\nb = f'{a}\\d'\n", True),
+    ("a = \\d\n", False),
+    ("x = \\{1}\n", False),
+    ('x = rf"\\{a}"\n', True),
+    ("%matplotlib inline\n", None),
+    ("(" * 900, False),
+]
 
 
-def test_json_that_is_a_text_in_each_line_is_not_checked():
-    with pytest.raises(Undecided, match="JSON in each line"):
-        problems_in("events.json", '{"Action": "run"}\n{"Action": "pass"}\n')
-    assert problems_in("a.json", '{"a": 1}\n{"b": 2\n')
-    assert problems_in("a.json", '{"a": 1} {"b": 2}\n')
+@pytest.mark.parametrize(("text", "right"), JUDGED)
+def test_python_is_judged_without_a_warning(text, right):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lint.judge("a.py")(text.encode()) is right
 
 
-def test_more_than_a_megabyte_is_not_checked():
-    with pytest.raises(Undecided, match="over the limit of 1,048,576"):
-        problems_in("a.json", "[" + " " * validators.MAX_LINTED_BYTES + "]")
+@pytest.mark.parametrize("name", ["a.py", "a.ts", "a.json", "a.yaml", "a.toml"])
+def test_whether_a_text_parses_is_told_up_to_a_size(name):
+    text = {"a.py": "a = 1", "a.ts": "f(1);", "a.toml": "a = 1"}.get(name, "[1]")
+    large = "\n" * (1 << 17) + text
+    assert lint.judge(name)(large.encode()) is True
+    assert lint.judge(name)(large.replace("1", "1 [", 1).encode()) is False
+    assert lint.judge(name)(b"\n" * (1 << 21) + text.encode()) == "beyond"
+
+
+SLIPS = [
+    "else:\n", "x = 1; \\\n", "\\\n", "  y\n", "return\n", "'''\n", "@d\n", "(\n", ")\n", "if x:\n",
+    "# c \\\n", "\x0c\n", "def f(): return 1\n", "break\n", "\x00\n", "a; b = '\\d'\n", "\n\n",
+    "\r", "class C:\n    return 1\n", "async def f():\n    await x\n", "\u2028\n", '"""\n',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_parts_of_a_text_tell_what_the_whole_does(seed, monkeypatch):
+    """By a pattern that splits nothing, the whole text is parsed."""
+    pick = random.Random(seed)
+    sources = sorted(Path(lint.__file__).parents[1].rglob("*.py"))
+    lines = pick.choice(sources).read_text().splitlines(keepends=True)[:200]
+    for _ in range(60):
+        at = pick.randrange(len(lines) + 1)
+        changed = [*lines[:at], pick.choice(SLIPS), *lines[at + pick.randrange(2) :]]
+        text = "".join(changed)
+        in_parts = python_problems("a.py", text)
+        with monkeypatch.context() as whole:
+            whole.setattr("fsagent_tools.lint.python._STATEMENT", _NEVER)
+            assert bool(in_parts) == bool(python_problems("a.py", text)), text
+        lines = changed if not in_parts else lines
+
+
+_NEVER = __import__("re").compile("(?!)")
