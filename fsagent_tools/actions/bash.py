@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator
@@ -28,6 +29,7 @@ from fsagent_tools.replies import Completed
 from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import some
 
+ALL_OF_IT = "all that it changed"  # begins why a whole command is not covered by undo
 TIMEOUT, LONGEST = 120, 3600  # seconds
 _RESTARTED = "echo The shell begins anew."
 _NAMED = 5  # files that are told of
@@ -106,7 +108,9 @@ class Ran(Completed):
         return cls(**vars(done), job=job, running=running)
 
     def render(self) -> str:
-        parts = [self.both.rstrip("\n"), *self._notes()]
+        # That undo cannot help is said first, or nobody reads on so far.
+        first = [f"[not covered by undo: {one}]" for one in self.lost if one.startswith(ALL_OF_IT)]
+        parts = [*first, self.both.rstrip("\n"), *self._notes()]
         return "\n".join(part for part in parts if part)
 
     def _notes(self) -> list[str]:
@@ -121,7 +125,7 @@ class Ran(Completed):
         }
         for what, names in lists.items():
             notes += [f"[{what}: {', '.join(map(display, names))}]"] if names else []
-        if self.lost:
+        if self.lost and not self.lost[0].startswith(ALL_OF_IT):
             lost = some([*map(display, self.lost)], _NAMED)
             notes.append(f"[not covered by undo: {lost}]")
         if self.survivors:
@@ -172,6 +176,9 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         command = shell.prepare(asked, directory)
         named = shell.unpassed(command)
         if params.background:
+            if command.watch:  # what changes while a job runs may be somebody else's doing
+                watch = partial(services.history.commands.before, job=True)
+                command = replace(command, watch=watch)
             return of_job(services.jobs.start(command, shell.launcher))
         ran = Ran.of(run(command, params.timeout, shell.launcher))
         ran = replace(ran, refused=(*ran.refused, *named)) if named else ran

@@ -18,8 +18,8 @@ VERBS = {
     "move": "rename",
     "copy": "copy",
     "remove": "delete",
-    "undo": "take back",
-    "redo": "take back an undo of",
+    "undo": "undo",
+    "redo": "redo",
 }
 
 

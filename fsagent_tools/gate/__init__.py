@@ -27,7 +27,7 @@ from fsagent_tools.approval.request import (
 )
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
+from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
 from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.shadows import importing
 
@@ -57,9 +57,6 @@ class Gated:
     approve_effects: frozenset[Effect]
     approve_direct: bool
     origins: "Origins"
-
-    def transaction(self) -> "AbstractContextManager[None]":
-        raise NotImplementedError
 
     def rest(self) -> None:
         """Give up open handles and texts; what was shown and background commands stay."""
@@ -173,24 +170,11 @@ def _checked(where: Gated, asked: Operation, event: Any, call: str | None) -> An
         event.params = asked.read()
         if (turn := current.get().turn) and not current.get().dry:
             turn.wait()
-        with changed(tool=asked.shown, step=_step(where, asked), inside=where.session):
+        with changed(tool=asked.shown, step=new_step(), inside=where.session):
             return _approved(where, asked, event, call)
     except ToolError as error:
         event.error = error
         raise
-
-
-def _step(where: Gated, asked: Operation) -> str:
-    """What the changes of the operation are called together. Raises `InvalidArguments`."""
-    under_way = current.get().transaction
-    if not under_way or not under_way.takes(where.session):
-        return new_step()
-    if asked.effect is Effect.EXECUTE or asked.mark:
-        raise InvalidArguments(
-            f"{asked.shown} cannot be part of a transaction: it holds changes of files only.",
-            hint="Call it before or after; `checkpoint` and `undo` take back commands, too.",
-        )
-    return under_way.step
 
 
 def _approved(where: Gated, asked: Operation, event: Any, call: str | None) -> Any:

@@ -68,11 +68,10 @@ def content_of(fd: int, name: str, status: os.stat_result, largest: int) -> byte
             return os.fsencode(os.readlink(name, dir_fd=fd))
         if not stat.S_ISREG(status.st_mode) or status.st_size > largest:
             return None
-        with (
-            opened(fd, name, READ | os.O_NOFOLLOW) as file,
-            open(file, "rb", closefd=False) as data,
-        ):
-            found = data.read(largest + 1)
-            return found if len(found) <= largest else None
+        with opened(fd, name, READ | os.O_NOFOLLOW) as file:
+            data = os.read(file, status.st_size + 1)
+            while len(data) <= largest and (more := os.read(file, 1 << 20)):
+                data += more
+        return data if len(data) <= largest else None
     except OSError:
         return None

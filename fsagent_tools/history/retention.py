@@ -85,7 +85,7 @@ def shrink(database: sqlite3.Connection, most: int = MAX_BYTES) -> None:
     finally:
         if database.in_transaction:
             database.execute("ROLLBACK")
-    database.execute("PRAGMA incremental_vacuum").fetchall()
+    database.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _drop_steps(database: sqlite3.Connection, where: str, value: int) -> None:

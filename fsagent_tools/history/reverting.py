@@ -117,7 +117,8 @@ class Reverting:
                 problem = "its old content was not kept"
         elif target and not target.is_directory and self._store.content(target.hash) is None:
             problem = "its old content is not kept any more"
-        closed = "" if problem else self.closed(plan.path, Effect.WRITE)
+        moves = (target and not target.is_kept) or plan.identity in wanted  # whole, and back
+        closed = "" if problem or moves else self.closed(plan.path, Effect.WRITE)
         return replace(plan, problem=problem or closed, is_final=bool(problem))
 
     def closed(self, path: str, effect: Effect) -> str:
@@ -248,8 +249,9 @@ class _Execution:
     def _set_aside(self, fd: int, name: str, plan: Plan) -> None:
         self._check(fd, name, plan)
         waiting = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
-        os.rename(name, waiting, src_dir_fd=fd, dst_dir_fd=fd)
-        self._aside[plan.identity] = os.path.join(os.path.dirname(plan.path), waiting)
+        with self._above(waiting) as (root, _):
+            os.rename(name, waiting, src_dir_fd=fd, dst_dir_fd=root)
+        self._aside[plan.identity] = waiting
 
     def _remove(self, fd: int, name: str, plan: Plan) -> None:
         self._check(fd, name, plan)

@@ -7,8 +7,10 @@ import stat
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import copy_context
+from itertools import groupby
+from operator import itemgetter
 from threading import Condition
 
 from fsagent_tools.effects import Effect
@@ -23,6 +25,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.forked import owned
 
 MAX_ENTRIES, MAX_READ, MAX_SECONDS = 100_000, 1 << 30, 30.0  # of what one command may cost
+MAX_DEPTH = 250  # directories below each other; what is deeper is not looked into
 OPAQUE = frozenset({".git", "node_modules", ".venv", "venv"})  # only known by their inodes
 CACHES = frozenset(  # no part of what an undo is about
     ".ai __pycache__ .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()  # noqa: SIM905
@@ -144,29 +147,33 @@ class Snapshots:
         return self._tree
 
     def _walked(self, known: Tree) -> Tree:
-        walk = _Walk(self._store.root, known)
-        walk.run()
+        root, until = self._store.root, time.monotonic() + MAX_SECONDS
+        walk = _Walk(root, known)
         if sum(min(stamp[5], MAX_FILE) for _, _, stamp in walk.unread) > MAX_READ:
             raise TooMuchError(f"more than {MAX_READ >> 30} GB would have to be read before it")
-        self._read(walk, known)
+        for folder, files in groupby(walk.unread, itemgetter(0)):
+            if time.monotonic() > until:
+                raise TooMuchError(f"reading the tree takes more than {MAX_SECONDS:.0f} s")
+            place = f"{root}/{folder}".rstrip("/")
+            with suppress(FileNotFoundError), opened(AT_CWD, place) as fd:
+                if path_of(fd) == place:  # else a link leads elsewhere now
+                    for _, path, stamp in files:
+                        self._read(walk, fd, path, stamp)
         self._save(walk, known)
         return walk.tree
 
-    def _read(self, walk: "_Walk", known: Tree) -> None:
-        until = time.monotonic() + MAX_SECONDS
-        for folder, path, stamp in walk.unread:
-            if time.monotonic() > until:
-                raise TooMuchError(f"reading the tree takes more than {MAX_SECONDS:.0f} s")
-            name = path.rpartition("/")[2]
-            with suppress(FileNotFoundError), _folder(self._store.root, folder) as fd:
-                status = os.stat(name, dir_fd=fd, follow_symlinks=False)
-                data = None if self._is_denied(path) else content_of(fd, name, status, MAX_FILE)
+    def _read(self, walk: "_Walk", fd: int, path: str, stamp: _Stamp) -> None:
+        name = path.rpartition("/")[2]
+        with suppress(FileNotFoundError):
+            status = os.stat(name, dir_fd=fd, follow_symlinks=False)
+            data = None if self._is_denied(path) else content_of(fd, name, status, MAX_FILE)
+            if data is None:
                 entry = Entry.unkept(fd, name, status)
-                if data is not None:
-                    entry = Entry.of(status, self._store.add(data))
-                if time.time_ns() - status.st_ctime_ns < _RACY_NS:
-                    stamp = (*stamp[:4], -1, stamp[5])
-                walk.add(path, stamp, entry, known.get(path))
+            else:
+                entry = Entry.of(status, self._store.add(data))
+            if time.time_ns() - status.st_ctime_ns < _RACY_NS:
+                stamp = (*stamp[:4], -1, stamp[5])
+            walk.add(path, stamp, entry)
 
     def _is_denied(self, path: str) -> bool:
         try:
@@ -193,97 +200,85 @@ class _Walk:
     """
 
     def __init__(self, root: str, known: Tree) -> None:
-        self._root, self._known = root, known
+        self._known = known
         self.tree, self.fresh, self.unread = Tree(), list[str](), list[tuple[str, str, _Stamp]]()
         # A directory that is not looked into stays so by whatever name it is given.
         unkept = (one for one in known.values() if one[1].hash[:1] == UNKEPT)
-        self._opaque = {
-            stamp[3]: entry.hash
-            for stamp, entry in unkept
-            if entry.is_directory and stamp[4] != _CLOSED
-        }
+        self._opaque = {one[0][3]: one[1].hash for one in unkept if one[0][4] != _CLOSED}
+        with opened(AT_CWD, root, DIRECTORY) as fd:
+            self._list(fd, "", MAX_DEPTH)
 
-    def run(self) -> None:
-        todo, closed = [""], list[str]()
-        while todo:
-            folder = todo.pop()
-            try:
-                with _folder(self._root, folder) as fd:
-                    todo += self._listed(fd, f"{folder}/" if folder else "")
-            except FileNotFoundError:
-                continue
-            except OSError:
-                if not folder:
-                    raise
-                closed.append(folder)
-            if len(self.tree) + len(self.unread) > MAX_ENTRIES:
-                raise TooMuchError(f"the tree has more than {MAX_ENTRIES:,} entries")
-        for folder in closed:  # what is in it is what was there before
-            above, inside = self.tree[folder], f"{folder}/"
-            stamp = (*above[0][:4], _CLOSED, 0)
-            entry = above[1]._replace(hash=f"{UNKEPT}{stamp[3]}:closed")
-            self.add(folder, stamp, entry, self._known.get(folder))
-            self.tree |= {
-                path: self._known[path] for path in self._known if path.startswith(inside)
-            }
-
-    def add(
-        self, path: str, stamp: _Stamp, entry: Entry, last: tuple[_Stamp, Entry] | None
-    ) -> None:
-        """The same object as last time, if it is the same."""
-        if last and last[1] == entry:
-            entry = last[1]
-        self.tree[path] = stamp, entry
+    def add(self, path: str, stamp: _Stamp, entry: Entry) -> None:
+        """The same entry as last time, if it is the same."""
+        last = self._known.get(path)
+        self.tree[path] = stamp, last[1] if last and last[1] == entry else entry
         self.fresh.append(path)
 
-    def _listed(self, fd: int, above: str) -> list[str]:
-        """Take in what is in a directory; returns the paths of those in it."""
-        inner, tree, known = list[str](), self.tree, self._known
+    def _list(self, fd: int, above: str, depth: int) -> None:
+        """Take in what is in a directory; each is opened from the one above, through no link."""
+        tree, known, inner = self.tree, self._known, list[str]()
         with os.scandir(fd) as entries:
             for one in entries:
-                name = one.name
                 try:
                     status = one.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue
-                path, mode, inode = above + name, status.st_mode, status.st_ino
-                is_directory = mode & 0o170000 == stat.S_IFDIR
-                ctime, size = (0, 0) if is_directory else (status.st_ctime_ns, status.st_size)
-                stamp = (mode, status.st_uid, status.st_gid, inode, ctime, size)
-                if name in CACHES or name.startswith(TEMP_PREFIX):
+                name, mode, inode = one.name, status.st_mode, status.st_ino
+                path, owner, group = above + name, status.st_uid, status.st_gid
+                if mode & 0o170000 == stat.S_IFDIR:
+                    if name not in CACHES and not name.startswith(TEMP_PREFIX):
+                        stamp = (mode, owner, group, inode, 0, 0)
+                        if self._add_directory(fd, path, stamp, status):
+                            inner.append(name)
                     continue
+                stamp = (mode, owner, group, inode, status.st_ctime_ns, status.st_size)
                 last = known.get(path)
-                if is_directory:
-                    entry = self._directory(fd, name, status)
-                    if entry.is_kept:
-                        inner.append(path)
-                    if last and last[0] == stamp and last[1] == entry:
-                        tree[path] = last
-                    else:
-                        self.add(path, stamp, entry, last)
-                elif last and last[0] == stamp:
+                if last and last[0] == stamp:
                     tree[path] = last
-                else:
-                    self.unread.append((above[:-1], path, stamp))
-        return inner
+                elif not name.startswith(TEMP_PREFIX):
+                    self.unread.append((above, path, stamp))
+        if len(tree) + len(self.unread) > MAX_ENTRIES:
+            raise TooMuchError(f"the tree has more than {MAX_ENTRIES:,} entries")
+        for name in inner:
+            self._enter(fd, name, above + name, depth - 1)
 
-    def _directory(self, fd: int, name: str, status: os.stat_result) -> Entry:
-        known = self._opaque.get(status.st_ino)
-        if name in OPAQUE or known:
-            entry = Entry.unkept(fd, name, status)
-            if name in OPAQUE or entry.hash == known:
-                return entry
-        return Entry.of(status, "")
+    def _enter(self, fd: int, name: str, path: str, depth: int) -> None:
+        try:
+            if not depth:
+                return self._add_closed(path)
+            folder = os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return self._add_closed(path)
+        try:
+            return self._list(folder, f"{path}/", depth)
+        finally:
+            os.close(folder)
 
+    def _add_directory(self, fd: int, path: str, stamp: _Stamp, status: os.stat_result) -> bool:
+        """Returns whether it is looked into."""
+        entry, last, name = Entry.of(status, ""), self._known.get(path), path.rpartition("/")[2]
+        if name in OPAQUE or stamp[3] in self._opaque:
+            unkept = Entry.unkept(fd, name, status)
+            if name in OPAQUE or unkept.hash == self._opaque[stamp[3]]:
+                entry = unkept
+        if last and last[0] == stamp and last[1] == entry:
+            self.tree[path] = last
+        else:
+            self.add(path, stamp, entry)
+        return entry.is_kept
 
-@contextmanager
-def _folder(root: str, path: str) -> Iterator[int]:
-    """The directory, opened; `FileNotFoundError` if a link leads elsewhere on the way."""
-    absolute = f"{root}/{path}" if path else root
-    with opened(AT_CWD, absolute, DIRECTORY | os.O_NOFOLLOW) as fd:
-        if path and path_of(fd) != absolute:
-            raise FileNotFoundError(absolute)
-        yield fd
+    def _add_closed(self, path: str) -> None:
+        """A directory that cannot be listed; what is in it is what was there before."""
+        (mode, owner, group, inode, _, _), entry = self.tree[path]
+        self.add(
+            path,
+            (mode, owner, group, inode, _CLOSED, 0),
+            entry._replace(hash=f"{UNKEPT}{inode}:closed"),
+        )
+        known = self._known
+        self.tree |= {inner: known[inner] for inner in known if inner.startswith(f"{path}/")}
 
 
 def _changes(before: Tree, after: Tree) -> Iterator[Change]:
