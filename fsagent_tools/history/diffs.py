@@ -1,6 +1,6 @@
 """The history as a host reads it: steps, and changes as diffs, or in words where there is none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -16,24 +16,20 @@ from fsagent_tools.replies import PathChange, StepChange
 def step_change(store: Store, step: Step, changes: Sequence[Change]) -> StepChange:
     """Contents are looked up when a diff is asked for."""
     # What has the content of a file that went is that file.
-    came = {
-        _sort(one.after): one.path
-        for one in changes
-        if not one.before and one.after and one.after.hash
-    }
-    moved = {
-        one.path: came.pop(_sort(one.before))
-        for one in changes
-        if not one.after and _sort(one.before) in came
-    }
-    told = list[PathChange]()
+    new = [(one.path, one.after) for one in changes if not one.before and one.after]
+    came = {(entry.kind, entry.hash): path for path, entry in new if entry.hash}
+    moved = dict[str, str]()
+    for one in changes:
+        gone = one.before if not one.after else None
+        if gone and (to := came.pop((gone.kind, gone.hash), "")):
+            moved[one.path] = to
+    arrived, told = {*moved.values()}, list[PathChange]()
     for one in changes:
         verb = "created" if not one.before else "changed" if one.after else "removed"
-        to = moved.get(one.path, "")
-        if to:
+        if to := moved.get(one.path, ""):
             text = f"moved {display(one.path)} -> {display(to)}"
             told.append(PathChange(one.path, "moved", to, partial(str, text)))
-        elif one.path not in moved.values():
+        elif one.path not in arrived:
             told.append(PathChange(one.path, verb, "", partial(diff_of, store, one)))
     return StepChange(
         step.id,
@@ -50,18 +46,11 @@ def step_change(store: Store, step: Step, changes: Sequence[Change]) -> StepChan
     )
 
 
-def _sort(entry: Entry | None) -> tuple[str, str]:
-    return (entry.kind, entry.hash) if entry and entry.hash else ("", "")
-
-
-def not_kept(changes: Iterable[Change]) -> tuple[str, ...]:
+def not_kept(changes: Sequence[Change]) -> tuple[str, ...]:
     """The paths whose old content no undo has: those that were only moved come back."""
-    changes = [*changes]
     stays = {one.after.hash for one in changes if one.after}
-    lost = (
-        one.before and not one.before.is_kept and one.before.hash not in stays for one in changes
-    )
-    return tuple(sorted(one.path for one, is_lost in zip(changes, lost, strict=True) if is_lost))
+    gone = [(one.path, one.before) for one in changes if one.before and not one.before.is_kept]
+    return tuple(sorted(path for path, entry in gone if entry.hash not in stays))
 
 
 def diff_of(store: Store, change: Change) -> str:

@@ -1,15 +1,14 @@
 """The history of one session: what changed, and the way back."""
 
-import errno
+import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict, InvalidArguments, Missing, NotConfigured, WriteFailed
-from fsagent_tools.files.keeping import NotKept
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.diffs import diff_of, step_change
@@ -22,17 +21,18 @@ from fsagent_tools.replies import StepChange, TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import first_lines
 
+LARGEST_SHOWN = 1 << 20  # characters of a diff that is logged with a command
 _NO_STEP = -1  # what undid a change that somebody else had undone
-LARGEST_SHOWN = 1 << 20  # bytes of a diff that is logged with a command
-_NAMED, _LINES, _WIDTH = 20, 20, 160  # paths that a refusal names, and of the first diff
+_NAMED, _LINES, _WIDTH = 20, 20, 160  # paths that a refusal names, and the size of its diff
 _IN_EFFECT = "kind IN ('change', 'job') AND number IN (SELECT step FROM change WHERE undone = 0)"
+_REDOABLE = f"({_IN_EFFECT} OR (kind = 'undo' AND undone = 0))"
 
 
 class History:
     """What became of the files of a session; iterating gives its steps, the first one first.
 
     The steps are those of the workspace, or inside `identified(session=...)` those of that
-    session, in whatever process they were made.
+    session, in whatever process they were made; with `everybody` those of all sessions.
     """
 
     def __init__(
@@ -42,8 +42,7 @@ class History:
         self.store = Store(root, home)
         self.recorder = Journal(self.store, session)
         self.commands = Snapshots(self.store, policy, session.id)
-        self._session = session
-        self._files = LocalFiles(root, policy, durable=durable)
+        self._session, self._files = session, LocalFiles(root, policy, durable=durable)
         self._reverting = Reverting(self.store, self._files, session)
 
     def __iter__(self) -> Iterator[StepChange]:
@@ -53,27 +52,21 @@ class History:
     def kept(self) -> bool:
         """Whether there is a place for it; `logging` is told where there is none."""
         try:
-            self.store.open()
-            return True
+            self.store.rows("SELECT 1")
         except (OSError, NotConfigured) as error:
-            import logging  # needed for nothing else
-
             logging.getLogger("fsagent_tools").warning("No history is kept: %s", error)
             return False
+        return True
 
     def close(self) -> None:
         self._files.close()
         self.store.close()
         self.commands.forget()
 
-    # Steps
-
     def steps(self, *, everybody: bool = False) -> list[StepChange]:
-        """The steps; everybody: those of every session on these files."""
-        return [
-            step_change(self.store, step, self._visible([step]))
-            for step in self._steps("1", everybody=everybody)
-        ]
+        """The steps, in the order of time."""
+        found = self._steps("1", everybody=everybody)
+        return [step_change(self.store, step, self._visible([step])) for step in found]
 
     def of_call(self, identifier: str) -> Iterator[tuple[str, str]]:
         """Paths and diffs of what a call changed just now; of large ones only that it changed."""
@@ -83,7 +76,7 @@ class History:
             yield change.path, diff if len(diff) <= LARGEST_SHOWN else f"changed {change.path}"
 
     def checkpoint(self, name: str = "") -> str:
-        """Remember how the files are now; returns the checkpoint's ID, for `undo(to=...)`."""
+        """See `Workspace.checkpoint`."""
         with call.changed(step=(step := call.new_step())):
             try:
                 self.store.record(self._session.id, [], "checkpoint", name)
@@ -92,53 +85,14 @@ class History:
         return step
 
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
-        """What changed since a checkpoint or step, default since the first step, as unified diffs.
-
-        Of the paths that the session changed, as they are now; everybody: that any session did.
-        Raises `Missing`.
-        """
+        """See `Workspace.diff`. Of the paths that the session changed, as they are now."""
         steps = self._since(since, everybody) if since else self._steps("1", everybody=everybody)
-        plans = self._reverting.plans(self._visible(steps), lambda _: "")
-        found = (diff_of(self.store, Change(one.path, one.target, one.present)) for one in plans)
+        first = dict[str, Change]()
+        for change in self._visible(steps):
+            first.setdefault(change.path, change)
+        changes = (one._replace(after=self._reverting.present(one.path)) for one in first.values())
+        found = (diff_of(self.store, one) for one in changes if one.before != one.after)
         return "\n".join(filter(None, found))
-
-    def _visible(self, steps: Iterable[Step]) -> list[Change]:
-        """Their changes, without what the policy closes."""
-        every = self._changes(steps)
-        return [one for one in every if not self._reverting.closed(one.path, Effect.READ)]
-
-    def _changes(self, steps: Iterable[Step], also: str = "1") -> list[Change]:
-        numbers = ", ".join(str(step.number) for step in steps)
-        return self.store.changes(f"step IN ({numbers}) AND {also}")
-
-    def _steps(self, where: str, *values: object, everybody: bool) -> list[Step]:
-        """Those that count for the caller."""
-        if everybody:
-            return self.store.steps(where, *values)
-        if thread := call.current.get().ids.get("session"):
-            return self.store.steps(f"{where} AND thread = ?", *values, thread)
-        return self.store.steps(f"{where} AND session = ?", *values, self._session.id)
-
-    def _since(self, name: str, everybody: bool) -> list[Step]:
-        """The steps after a checkpoint or step, and those of the session that made it."""
-        found = self.store.steps("id = ?", name) or self.store.steps(
-            "kind = 'checkpoint' AND name = ?", name
-        )
-        if not found:
-            newest = ", ".join(s.id for s in self._steps("1", everybody=everybody)[-3:][::-1])
-            raise Missing(
-                f"There is no checkpoint or step {name!r} in the history.",
-                hint=f"It may be older than what is kept. The newest are: {newest or 'none'}.",
-            )
-        mark = found[-1]
-        own = {s.number for s in self._steps("number > ?", mark.number, everybody=everybody)}
-        return [
-            step
-            for step in self.store.steps("number > ?", mark.number)
-            if step.number in own or (step.session, step.thread) == (mark.session, mark.thread)
-        ]
-
-    # The way back
 
     def undo(
         self,
@@ -157,130 +111,135 @@ class History:
             raise InvalidArguments(f"paths is several paths, not {paths!r}.")
         tops = None if paths is None else [*map(self._from_root, given)]
         if to is not None:
-            chosen = self._since(to, everybody)
-            changes = [one for one in self._changes(chosen) if _is_beneath(one.path, tops)]
+            found, most, in_effect = self._since(to, everybody), 1 << 62, "1"
         else:
-            chosen, changes = self._last(steps, tops, everybody)
-            if not changes:
-                where = f" that changed {', '.join(given)}" if tops else ""
-                hint = "`fsagent log` lists the steps of all sessions."
-                raise Missing(f"There is no step{where} to undo.", hint=hint)
-        jobs = {step.number for step in chosen if step.kind == "job"} if tops is None else set()
-        plans = self._reverting.plans(changes, partial(_of_job, jobs))
-        return self._run("undo", chosen, changes, plans, dry_run=dry_run)
-
-    def _last(
-        self, steps: int, tops: list[str] | None, everybody: bool
-    ) -> tuple[list[Step], list[Change]]:
-        """The last steps in effect that changed something there, and what they changed there."""
+            found, most = self._steps(_IN_EFFECT, everybody=everybody), max(steps, 0)
+            in_effect = "undone = 0"
         chosen, changes = list[Step](), list[Change]()
-        for step in reversed(self._steps(_IN_EFFECT, everybody=everybody)):
-            if len(chosen) >= steps:
-                break
-            found = self._changes([step], "undone = 0")
-            if there := [one for one in found if _is_beneath(one.path, tops)]:
-                chosen, changes = [step, *chosen], [*there, *changes]
-        return chosen, changes
+        for step in reversed(found):
+            some = [c for c in self._changes([step], in_effect) if _is_beneath(c.path, tops)]
+            if some and len(chosen) < most:
+                chosen, changes = [step, *chosen], [*some, *changes]
+        if to is None and not chosen:
+            where = f" that changed {', '.join(given)}" if given else ""
+            hint = "`fsagent log` lists the steps of all sessions."
+            raise Missing(f"There is no step{where} to undo.", hint=hint)
+        jobs = {step.number for step in chosen if step.kind == "job"} if tops is None else set()
+        return self._run("undo", chosen, changes, jobs, dry_run=dry_run)
 
     def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
         """See `Workspace.redo`."""
-        where = f"({_IN_EFFECT}) OR (kind = 'undo' AND undone = 0)"
-        found = self._steps(f"({where})", everybody=everybody)
-        if not found or found[-1].kind != "undo":
+        last = self._steps(_REDOABLE, everybody=everybody)[-1:]
+        if [step.kind for step in last] != ["undo"]:
             raise Missing("There is no undo to revert, or something was changed since.")
-        changes = self._changes(found[-1:])
-        plans = self._reverting.plans(changes, lambda _: "")
-        return self._run("redo", found[-1:], changes, plans, dry_run=dry_run)
+        return self._run("redo", last, self._changes(last), set(), dry_run=dry_run)
 
     def put_back(self, step: str) -> list[str]:
         """Undo what a step has done so far, as if it had not begun; the paths that stay."""
-        steps = self.store.steps("id = ? AND session = ?", step, self._session.id)
-        plans = self._reverting.plans(self._changes(steps), lambda _: "")
+        changes = self._changes(self.store.steps("id = ? AND session = ?", step, self._session.id))
         with call.changed(step=call.new_step(), cancelled=call.CancelFlag()):
-            undo, done = self._reverting.run("undo", plans)
+            undo, done = self._reverting.run("undo", self._reverting.plans(changes))
         if not (stays := [one.path for one in done if one.problem]):
-            self.store.forget(
-                c.number for c in self._changes([*steps, *self.store.steps("number = ?", undo)])
-            )
+            changes += self.store.changes("step = ?", undo)
+            self.store.forget(change.number for change in changes)
         return stays
 
     def _run(
-        self,
-        kind: str,
-        steps: list[Step],
-        changes: list[Change],
-        plans: list[Plan],
-        *,
-        dry_run: bool,
+        self, kind: str, steps: list[Step], changes: list[Change], jobs: set[int], *, dry_run: bool
     ) -> TakenBack:
-        diff = partial(self._diff_of, [one for one in plans if not one.problem])
-        ids = tuple(step.id for step in reversed(steps))
-        if not plans:  # all is as it was before
-            if not dry_run:
-                self._mark(kind, _NO_STEP, steps, changes, plans)
-            return TakenBack((), ())
-        if dry_run:
-            return TakenBack(ids, *self._outcome(plans), diff)
+        """jobs: steps whose changes stay, as others may have made them."""
+        plans = self._reverting.plans(changes, jobs)
+        ids, current = tuple(step.id for step in reversed(steps)), call.current.get()
+        if dry_run and plans:
+            return self._result(ids, plans)
         if _nothing_done(plans):
             raise self._refusal(plans)
-        current = call.current.get()
+        if not plans:  # all is as it was before
+            return self._mark(kind, _NO_STEP, steps, changes) if not dry_run else TakenBack((), ())
         if current.watch:
             facts = tuple((one.path, one.present, one.target) for one in plans)
-            paths = tuple(one.path for one in plans)
-            current.watch(call.PendingChange(kind, paths, state=facts, told=diff()))
+            diff = self._result(ids, plans).diff
+            current.watch(
+                call.PendingChange(kind, tuple(f[0] for f in facts), state=facts, told=diff)
+            )
         with call.changed(step=current.step or call.new_step()):
             try:
                 number, done = self._reverting.run(kind, plans)
-                self._mark(kind, number, steps, changes, done)
+                if _nothing_done(done):
+                    raise self._refusal(done)
+                left = {one.path for one in done if one.problem}
+                dealt_with = [c for c in changes if c.step not in jobs or c.path not in left]
+                self._mark(kind, number, steps, dealt_with)
             except OSError as error:
                 raise _no_room(error) from error
-        if _nothing_done(done):
-            raise self._refusal(done)
-        return TakenBack(ids, *self._outcome(done), diff)
+        return self._result(ids, done)
 
-    def _mark(
-        self, kind: str, number: int, steps: list[Step], changes: list[Change], done: list[Plan]
-    ) -> None:
-        """Note which changes are undone, last: an undo that was killed is begun again."""
-        jobs = {step.number for step in steps if step.kind == "job"}
-        left = {one.path for one in done if one.problem}
-        all_left = _nothing_done(done)
-        undone = [
-            one for one in changes if not all_left and not (one.path in left and one.step in jobs)
-        ]
-        undos = [step.number for step in steps if step.kind == "undo"]
+    def _mark(self, kind: str, number: int, steps: list[Step], changes: list[Change]) -> TakenBack:
+        """Note what is undone, last: an undo that was killed is begun again."""
         with self.store.writing() as database:
-            for undo in undos if not all_left else []:
+            for undo in (step.number for step in steps if step.kind == "undo"):
                 database.execute("UPDATE step SET undone = 1 WHERE number = ?", (undo,))
                 database.execute("UPDATE change SET undone = 0 WHERE undone = ?", (undo,))
-            if kind == "undo":
-                each = [(number, one.number) for one in undone]
-                database.executemany("UPDATE change SET undone = ? WHERE number = ?", each)
+            for change in changes if kind == "undo" else ():
+                query = "UPDATE change SET undone = ? WHERE number = ?"
+                database.execute(query, (number, change.number))
+        return TakenBack((), ())
 
-    def _outcome(self, plans: list[Plan]) -> tuple[tuple[str, ...], tuple[Unrestored, ...]]:
-        done = tuple(one.path for one in plans if not one.problem)
-        left = (one for one in plans if one.problem)
-        return done, tuple(Unrestored(one.path, one.problem, self._diff_of([one])) for one in left)
+    def _result(self, steps: tuple[str, ...], plans: Sequence[Plan]) -> TakenBack:
+        done = [one for one in plans if not one.problem]
+        left = (Unrestored(p.path, p.problem, self._diff([p])) for p in plans if p.problem)
+        paths = tuple(one.path for one in done)
+        return TakenBack(steps, paths, tuple(left), partial(self._diff, done))
 
-    def _diff_of(self, plans: Iterable[Plan]) -> str:
+    def _diff(self, plans: Iterable[Plan]) -> str:
         """From what is there now to what was there before."""
-        shown = (one for one in plans if not self._reverting.closed(one.path, Effect.READ))
-        found = (diff_of(self.store, Change(one.path, one.present, one.target)) for one in shown)
-        return "\n".join(filter(None, found))
+        changes = [Change(one.path, one.present, one.target) for one in plans]
+        shown = (one for one in changes if not self._reverting.closed(one.path, Effect.READ))
+        return "\n".join(filter(None, (diff_of(self.store, one) for one in shown)))
 
     def _refusal(self, plans: list[Plan]) -> Conflict:
-        left = self._outcome(plans)[1]
+        left = self._result((), plans).left
         lines = [f"{one.path}: {one.reason}." for one in left[:_NAMED]]
         lines[0] += "\n" + first_lines(left[0].diff, _LINES, _WIDTH, "; `conflicts` has all")
         if more := len(left) - len(lines):
             lines.append(f"({more:,} more files; `conflicts` has all)")
+        said = "Nothing was undone. The diff shows what undo would have changed."
         return Conflict(
-            "\n".join(
-                ["Nothing was undone. The diff shows what undo would have changed.", *lines, ""]
-            ),
+            "\n".join([said, *lines, ""]),
             hint="Restore these files by hand, or undo an earlier step with `steps`.",
             details={"conflicts": [vars(one) for one in left]},
         )
+
+    def _visible(self, steps: Iterable[Step]) -> list[Change]:
+        """Their changes, without what the policy closes."""
+        closed = self._reverting.closed
+        return [one for one in self._changes(steps) if not closed(one.path, Effect.READ)]
+
+    def _changes(self, steps: Iterable[Step], also: str = "1") -> list[Change]:
+        numbers = ", ".join(str(step.number) for step in steps)
+        return self.store.changes(f"step IN ({numbers}) AND {also}")
+
+    def _steps(self, where: str, *values: object, everybody: bool) -> list[Step]:
+        """Those that count for the caller."""
+        if everybody:
+            return self.store.steps(where, *values)
+        if thread := call.current.get().ids.get("session"):
+            return self.store.steps(f"{where} AND thread = ?", *values, thread)
+        return self.store.steps(f"{where} AND session = ?", *values, self._session.id)
+
+    def _since(self, name: str, everybody: bool) -> list[Step]:
+        """The steps after a checkpoint or step, and those of the session that made it."""
+        is_mark = "id = ?1 OR (kind = 'checkpoint' AND name = ?1)"
+        if not (found := self.store.steps(is_mark, name)):
+            newest = ", ".join(s.id for s in self._steps("1", everybody=everybody)[-3:][::-1])
+            raise Missing(
+                f"There is no checkpoint or step {name!r} in the history.",
+                hint=f"It may be older than what is kept. The newest are: {newest or 'none'}.",
+            )
+        mark = found[-1]
+        own = {*self._steps("number > ?", mark.number, everybody=everybody)}
+        own |= {*self.store.steps("session = ? AND thread = ?", mark.session, mark.thread)}
+        return [step for step in self.store.steps("number > ?", mark.number) if step in own]
 
     def _from_root(self, path: str) -> str:
         """As the store has it."""
@@ -293,13 +252,9 @@ class History:
         return plain
 
 
-def _nothing_done(plans: list[Plan]) -> bool:
+def _nothing_done(plans: Sequence[Plan]) -> bool:
     """Whether all of it stays, some of it only for now."""
     return all(one.problem for one in plans) and not all(one.is_final for one in plans)
-
-
-def _of_job(jobs: set[int], change: Change) -> str:
-    return "it changed while a job ran, maybe by others; name it in `paths`" * (change.step in jobs)
 
 
 def _is_beneath(path: str, tops: list[str] | None) -> bool:
@@ -307,10 +262,7 @@ def _is_beneath(path: str, tops: list[str] | None) -> bool:
 
 
 def _no_room(error: OSError) -> WriteFailed:
-    reason = (
-        os.strerror(error.errno or errno.EIO) if not isinstance(error, NotKept) else error.strerror
-    )
     return WriteFailed(
-        f"The history could not be written ({reason}), so nothing was changed.",
+        f"The history could not be written ({error.strerror}), so nothing was changed.",
         hint=f"Make room in {error.filename}.",
     )

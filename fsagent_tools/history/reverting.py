@@ -4,8 +4,8 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from fsagent_tools.effects import Effect
@@ -22,8 +22,10 @@ from fsagent_tools.history.snapshots import CACHES
 from fsagent_tools.history.store import Change, Store
 from fsagent_tools.session.memory import Session
 
+_OF_JOB = "it changed while a job ran, maybe by others; name it in `paths`"
 _HOLDS_OTHERS = "it holds files that undo does not remove"
-_Status = tuple[int, int, int]  # inode, ctime and size of a file, to see that it is the same still
+_EXPIRED = "its old content is not kept any more"
+_Status = tuple[int, int, int] | None  # inode, ctime and size of what is no directory
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Plan:
     change: Change
     present: Entry | None
     identity: str
-    status: _Status | None
+    status: _Status
     problem: str = ""
     is_final: bool = False
 
@@ -47,13 +49,8 @@ class Plan:
         return self.change.before
 
     @property
-    def kind(self) -> str:
-        return self.target.kind if self.target else ""
-
-    @property
-    def goes(self) -> bool:
-        """Whether what is there has to be removed first."""
-        return self.present is not None and self.present.kind != self.kind
+    def is_of_another_kind(self) -> bool:
+        return not (self.present and self.target and self.present.kind == self.target.kind)
 
 
 class Reverting:
@@ -62,41 +59,51 @@ class Reverting:
     def __init__(self, store: Store, files: LocalFiles, session: Session) -> None:
         self._store, self._files, self._session = store, files, session
 
-    def plans(self, changes: Iterable[Change], why_not: Callable[[Change], str]) -> list[Plan]:
-        """What takes back these changes, which are in the order of time."""
+    def plans(self, changes: Iterable[Change], jobs: Collection[int] = ()) -> list[Plan]:
+        """What takes back these changes, which are in the order of time.
+
+        jobs: steps whose changes stay, as others may have made them.
+        """
         paths: dict[str, list[Change]] = {}
         for change in changes:
             paths.setdefault(change.path, []).append(change)
-        plans = [self._plan(path, found, why_not) for path, found in paths.items()]
-        needed = [one for one in plans if one]
-        movable = {one.identity for one in needed}
-        wanted = {one.target.hash for one in needed if one.target}
-        return [self._checked(one, movable, wanted) for one in needed]
+        plans = [plan for found in paths.values() if (plan := self._plan(found, jobs))]
+        movable = {one.identity for one in plans}
+        wanted = {p.target.hash for p in plans if p.target and not p.target.is_kept}
+        return [one if one.problem else self._checked(one, movable, wanted) for one in plans]
 
-    def _plan(
-        self, path: str, changes: Sequence[Change], why_not: Callable[[Change], str]
-    ) -> Plan | None:
+    def _plan(self, changes: Sequence[Change], jobs: Collection[int]) -> Plan | None:
         """None where nothing is to be done."""
-        forms, status = self._now(path)
+        forms, status = self._now(changes[0].path)
         state, first, problem = forms, None, ""
         for change in reversed(changes):
             if change.after in state:
                 state, first = [change.before], change
-                problem = problem or why_not(change)
+                problem = problem or _OF_JOB * (change.step in jobs)
             elif change.before not in state:  # else it never happened, or was undone by hand
-                first, problem = change, _words(change, forms[0])
+                gone = "somebody removed it since" if forms[0] is None else ""
+                came = "there is another one now" if change.after is None else ""
+                first, problem = change, gone or came or "somebody changed it since"
                 break
         if first is None or (not problem and first.before in forms):
             return None
-        return Plan(path, first, forms[0], forms[-1].hash if forms[-1] else "", status, problem)
+        present, last = forms[0], changes[-1].after
+        if present and present.is_directory and last in forms:  # which may not be looked into
+            present = last
+        identity = forms[-1].hash if forms[-1] else ""
+        return Plan(first.path, first, present, identity, status, problem)
 
-    def _now(self, path: str) -> tuple[list[Entry | None], _Status | None]:
+    def present(self, path: str) -> Entry | None:
+        """What is there now."""
+        return self._now(path)[0][0]
+
+    def _now(self, path: str) -> tuple[list[Entry | None], _Status]:
         """All forms that a step may have of what is there, the identity last."""
         try:
             with self._above(path) as (fd, name):
                 status = os.stat(name, dir_fd=fd, follow_symlinks=False)
                 unkept = Entry.unkept(fd, name, status)
-                if stat.S_ISDIR(status.st_mode):
+                if unkept.is_directory:
                     closed = unkept._replace(hash=f"{UNKEPT}{status.st_ino}:closed")
                     return [Entry.of(status, ""), closed, unkept], None
                 data = content_of(fd, name, status, MAX_FILE_OF_TOOL)
@@ -106,20 +113,17 @@ class Reverting:
             return [None], None
 
     def _checked(self, plan: Plan, movable: set[str], wanted: set[str]) -> Plan:
-        target, after, problem = plan.target, plan.change.after, ""
-        if plan.problem:
-            return plan
-        if not target and after and after.is_directory and not after.is_kept:
-            if plan.identity not in wanted:
-                problem = "undo does not remove directories that it does not look into"
-        elif target and not target.is_kept:
-            if target.hash not in movable:
-                problem = "its old content was not kept"
-        elif target and not target.is_directory and self._store.content(target.hash) is None:
-            problem = "its old content is not kept any more"
-        moves = (target and not target.is_kept) or plan.identity in wanted  # whole, and back
-        closed = "" if problem or moves else self.closed(plan.path, Effect.WRITE)
-        return replace(plan, problem=problem or closed, is_final=bool(problem))
+        target, after, final = plan.target, plan.change.after, ""
+        moves = plan.identity in wanted
+        if target and not target.is_kept:
+            moves = target.hash in movable
+            final = "" if moves else "its old content was not kept"
+        elif target and not target.is_directory:
+            final = _EXPIRED if self._store.content(target.hash) is None else ""
+        elif not target and after and after.is_directory and not (after.is_kept or moves):
+            final = "undo does not remove directories that it does not look into"
+        closed = "" if final or moves else self.closed(plan.path, Effect.WRITE)
+        return replace(plan, problem=final or closed, is_final=bool(final))
 
     def closed(self, path: str, effect: Effect) -> str:
         """Why the policy closes a path, "" if it does not."""
@@ -136,38 +140,34 @@ class Reverting:
         Raises `NotKept`, nothing then changed.
         """
         todo = [one for one in plans if not one.problem]
-        contents = [line_ids_of(self._store, self._session, one.path) for one in todo]
         changes = [
-            Change(one.path, one.present, one.target, ids)
-            for one, ids in zip(todo, contents, strict=True)
+            Change(p.path, p.present, p.target, line_ids_of(self._store, self._session, p.path))
+            for p in todo
         ]
         step, numbers = self._store.record(self._session.id, changes, kind)
         problems = _Execution(self._above, self._store, todo).run()
         gone = [n for one, n in zip(todo, numbers, strict=True) if one.path in problems]
         if gone:
             self._store.forget(gone)
-        done = [
-            replace(one, problem=problems[one.path], is_final=problems[one.path] == _HOLDS_OTHERS)
-            if one.path in problems
-            else one
-            for one in plans
-        ]
-        for one in done:
-            if not one.problem:
+        for one in todo:
+            if one.path not in problems:
                 self._put_back_line_ids(one)
-        return step, done
+        failed = {path: (why, why == _HOLDS_OTHERS) for path, why in problems.items()}
+        outcomes = ((p, failed.get(p.path, (p.problem, p.is_final))) for p in plans)
+        return step, [replace(p, problem=why, is_final=final) for p, (why, final) in outcomes]
 
     def _put_back_line_ids(self, plan: Plan) -> None:
         """Lines of a restored file have their IDs again; lines shown since keep theirs."""
+        if not plan.target or plan.target.kind != "file":
+            self._session.forget(plan.path)
+            return
         with suppress(ValueError, KeyError, TypeError, ToolError):
-            digest = plan.change.line_ids
-            if plan.kind == "file" and digest and (data := self._store.content(digest)):
+            if (ids := plan.change.line_ids) and (data := self._store.content(ids)):
                 with self._files.open(plan.path) as file:
-                    return self._session.restore(file, json.loads(data))
-        return self._session.forget(plan.path) if plan.kind != "file" else None
+                    self._session.restore(file, json.loads(data))
 
     @contextmanager
-    def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    def _above(self, path: str, make: bool = False) -> Iterator[tuple[int, str]]:
         """The open directory of a path, and the name in it; no link is followed."""
         root, inner = self._files.store.split(os.path.join(self._store.root, path))
         *above, name = inner.split("/")
@@ -175,8 +175,7 @@ class Reverting:
         try:
             for part in above:
                 with suppress(FileExistsError):
-                    if make:
-                        os.mkdir(part, dir_fd=fd)
+                    _ = make and os.mkdir(part, dir_fd=fd)
                 outer, fd = fd, os.open(part, DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
                 os.close(outer)
             yield fd, name
@@ -185,36 +184,30 @@ class Reverting:
 
 
 class _Execution:
-    """One undo at work."""
+    """One undo at work. problems: paths that stay as they are, and why."""
 
-    def __init__(
-        self,
-        above: Callable[..., AbstractContextManager[tuple[int, str]]],
-        store: Store,
-        plans: Sequence[Plan],
-    ) -> None:
-        self._above, self._store, self._plans = above, store, plans
-        self._aside: dict[str, str] = {}  # identity of what is moved: where it waits
-        self._problems: dict[str, str] = {}
+    def __init__(self, above: Callable[..., object], store: Store, plans: Sequence[Plan]) -> None:
+        self._above, self._store = above, store
+        self._plans = sorted(plans, key=lambda one: one.path)
+        self._aside = dict[str, str]()  # identity of what is moved: where it waits
+        self._problems = dict[str, str]()
 
     def run(self) -> dict[str, str]:
-        """The paths that stay as they are, and why."""
         wanted = {one.target.hash for one in self._plans if one.target and not one.target.is_kept}
-        down = sorted(self._plans, key=lambda one: one.path)
-        for one in down:  # what is in a directory that its owner may not write
-            if one.present and one.present.is_directory and one.kind == "directory":
-                self._attempt(one, self._open_up)
-        for one in down:
+        for one in self._plans:  # what is in a directory that its owner may not write
+            if one.present and one.present.is_directory and not one.is_of_another_kind:
+                self._attempt(one, lambda fd, name, _: _set_mode(fd, name, 0o700))
+        for one in self._plans:  # out of the way first: two may change places
             if one.identity in wanted and not (one.target and one.target.hash == one.identity):
                 self._attempt(one, self._set_aside)
-        for one in reversed(down):
-            if one.goes and one.identity not in self._aside:
+        for one in reversed(self._plans):
+            if one.present and one.is_of_another_kind and one.identity not in self._aside:
                 self._attempt(one, self._remove)
-        for one in down:
+        for one in self._plans:
             if one.target:
                 self._attempt(one, self._make, make=True)
-        for one in reversed(down):
-            if one.target and one.kind != "link":
+        for one in reversed(self._plans):
+            if one.target:
                 self._attempt(one, self._finish)
         return self._problems
 
@@ -225,7 +218,7 @@ class _Execution:
             return
         try:
             with ExitStack() as held:
-                fd, name = held.enter_context(self._above(plan.path, make=make))
+                fd, name = held.enter_context(self._above(plan.path, make))
                 held.enter_context(locked(fd, name, TIMEOUT, plan.path))
                 do(fd, name, plan)
         except OSError as error:
@@ -235,16 +228,10 @@ class _Execution:
             self._problems[plan.path] = error.message.rstrip(".")
 
     def _check(self, fd: int, name: str, plan: Plan) -> None:
-        """Whether it is what was planned for."""
-        try:
-            now = os.stat(name, dir_fd=fd, follow_symlinks=False)
-        except FileNotFoundError:
-            raise Conflict("somebody removed it since") from None
-        if plan.status and _status(now) != plan.status:
+        """Raise `Conflict` if it is not what was planned for."""
+        now = _status(os.stat(name, dir_fd=fd, follow_symlinks=False))
+        if plan.status and plan.status != now:
             raise Conflict("somebody changed it since")
-
-    def _open_up(self, fd: int, name: str, plan: Plan) -> None:
-        _set_mode(fd, name, 0o700)
 
     def _set_aside(self, fd: int, name: str, plan: Plan) -> None:
         self._check(fd, name, plan)
@@ -255,7 +242,7 @@ class _Execution:
 
     def _remove(self, fd: int, name: str, plan: Plan) -> None:
         self._check(fd, name, plan)
-        if plan.present and not plan.present.is_directory:
+        if plan.status:
             return os.unlink(name, dir_fd=fd)
         with opened(fd, name) as inside:
             for cache in CACHES.intersection(os.listdir(inside)):
@@ -267,24 +254,23 @@ class _Execution:
         assert target
         if not target.is_kept:
             if waiting := self._aside.get(target.hash):
-                with self._above(waiting) as (above, old):
-                    rename_new(above, old, fd, name)
+                with self._above(waiting) as (root, old):
+                    rename_new(root, old, fd, name)
         elif target.is_directory:
-            if plan.goes or not plan.present:
+            if plan.is_of_another_kind:
                 os.mkdir(name, 0o700, dir_fd=fd)
+        elif (data := self._store.content(target.hash)) is None:
+            raise Conflict(_EXPIRED)
         else:
-            data = self._store.content(target.hash)
-            if data is None:
-                raise Conflict("its old content is not kept any more")
             with temporary(fd) as new:
-                if plan.kind == "link":
+                if target.kind == "link":
                     os.symlink(data, new, dir_fd=fd)
                 else:
                     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
                     with opened(fd, new, flags) as file:
                         write_all(file, data)
                 self._finish(fd, new, plan)
-                if plan.goes or not plan.present:
+                if plan.is_of_another_kind:
                     rename_new(fd, new, fd, name)
                 else:
                     self._check(fd, name, plan)
@@ -292,12 +278,11 @@ class _Execution:
 
     def _finish(self, fd: int, name: str, plan: Plan) -> None:
         """Owner and mode."""
-        target = plan.target
+        target, now = plan.target, os.stat(name, dir_fd=fd, follow_symlinks=False)
         assert target
-        now = os.stat(name, dir_fd=fd, follow_symlinks=False)
         if (now.st_uid, now.st_gid) != (target.uid, target.gid) and os.geteuid() == 0:
             os.chown(name, target.uid, target.gid, dir_fd=fd, follow_symlinks=False)
-        if plan.kind != "link":
+        if target.kind != "link":
             _set_mode(fd, name, stat.S_IMODE(target.mode))
 
 
@@ -309,12 +294,6 @@ def _set_mode(fd: int, name: str, mode: int) -> None:
 
 
 def _status(status: os.stat_result) -> _Status:
+    if stat.S_ISDIR(status.st_mode):
+        return None
     return status.st_ino, status.st_ctime_ns, status.st_size
-
-
-def _words(change: Change, now: Entry | None) -> str:
-    if now is None:
-        return "somebody removed it since"
-    if change.after is None:
-        return "there is another one now"
-    return "somebody changed it since"

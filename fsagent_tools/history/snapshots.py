@@ -19,6 +19,7 @@ from fsagent_tools.files.disk import path_of
 from fsagent_tools.files.keeping import NotKept
 from fsagent_tools.files.open_file import AT_CWD, DIRECTORY, opened
 from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.history.diffs import not_kept
 from fsagent_tools.history.entries import MAX_FILE, UNKEPT, Entry, content_of
 from fsagent_tools.history.store import Change, Store
 from fsagent_tools.policy import Policy
@@ -86,14 +87,7 @@ class Snapshots:
                     self._store.record(self._session, found, kind)
         except (TooMuchError, NotKept, OSError) as error:
             return (f"{NOT_COVERED}{error}",)
-        moved = {change.after.hash for change in found if change.after}
-        return tuple(
-            sorted(
-                change.path
-                for change in found
-                if change.before and not change.before.is_kept and change.before.hash not in moved
-            )
-        )
+        return not_kept(found)
 
     def _of_commands(self, found: list[Change], began: int) -> list[Change]:
         """Without what the store has of tools, or of other commands."""
@@ -121,16 +115,17 @@ class Snapshots:
             wanted = self._begun + 1
             while self._begun != self._ended and self._ended < wanted:
                 self._turn.wait()
-            if self._ended >= wanted and self._tree is not None:
-                return self._tree
             if self._problem:
                 raise TooMuchError(self._problem)
+            if self._ended >= wanted and self._tree is not None:
+                return self._tree
             self._begun += 1
         try:
             self._tree = tree = self._walked(self._known())
             return tree
-        except TooMuchError as error:
-            self._problem = str(error)
+        except Exception as error:
+            self._tree = None
+            self._problem = str(error) if isinstance(error, TooMuchError) else ""
             raise
         finally:
             with self._turn:

@@ -82,7 +82,10 @@ class Step(NamedTuple):
 
 
 class Store:
-    """The history of `root`, for all threads and processes. What fails raises `NotKept`."""
+    """The history of `root`, for all threads and processes.
+
+    What fails raises `NotKept`, or `NotConfigured` where there is no place for it.
+    """
 
     def __init__(self, root: Path, home: str = "") -> None:
         """Does no IO. home: see `state_folder`."""
@@ -129,11 +132,6 @@ class Store:
     def rows(self, query: str, *values: object) -> list[Any]:
         with self._lock, self._reporting():
             return self._opened().execute(query, values).fetchall()
-
-    def open(self) -> None:
-        """Make it, if it is not there. Raises `NotConfigured` where it has no place."""
-        with self._lock, self._reporting():
-            self._opened()
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
