@@ -6,14 +6,14 @@ from functools import partial
 
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ToolError
-from fsagent_tools.history.entries import Entry
-from fsagent_tools.history.store import Change, Step, Store
+from fsagent_tools.history.entries import PathEntry
+from fsagent_tools.history.store import HistoryStore, RecordedChange, Step
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.names import display
 from fsagent_tools.replies import PathChange, StepChange
 
 
-def step_change(store: Store, step: Step, changes: Sequence[Change]) -> StepChange:
+def step_change(store: HistoryStore, step: Step, changes: Sequence[RecordedChange]) -> StepChange:
     """Contents are looked up when a diff is asked for."""
     # What has the content of a file that went is that file.
     new = [(one.path, one.after) for one in changes if not one.before and one.after]
@@ -46,14 +46,14 @@ def step_change(store: Store, step: Step, changes: Sequence[Change]) -> StepChan
     )
 
 
-def not_kept(changes: Sequence[Change]) -> tuple[str, ...]:
+def not_kept(changes: Sequence[RecordedChange]) -> tuple[str, ...]:
     """The paths whose old content no undo has: those that were only moved come back."""
     stays = {one.after.hash for one in changes if one.after}
     gone = [(one.path, one.before) for one in changes if one.before and not one.before.is_kept]
     return tuple(sorted(path for path, entry in gone if entry.hash not in stays))
 
 
-def diff_of(store: Store, change: Change) -> str:
+def diff_of(store: HistoryStore, change: RecordedChange) -> str:
     """A unified diff, or words for what has none."""
     shown, before, after = display(change.path), change.before, change.after
     parts = []
@@ -75,13 +75,13 @@ def diff_of(store: Store, change: Change) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _target(store: Store, entry: Entry) -> str:
+def _target(store: HistoryStore, entry: PathEntry) -> str:
     if entry.kind != "link":
         return ""
     return f" -> {display((store.content(entry.hash) or b'').decode(errors='replace'))}"
 
 
-def _content(store: Store, entry: Entry | None) -> bytes | None:
+def _content(store: HistoryStore, entry: PathEntry | None) -> bytes | None:
     return store.content(entry.hash) if entry and entry.kind == "file" else b""
 
 

@@ -12,7 +12,7 @@ MAX_FILE_OF_TOOL = 64 << 20  # the same for a tool, which names the file that it
 UNKEPT = "="  # begins what stands for a content that is only known by its inode
 
 
-class Entry(NamedTuple):
+class PathEntry(NamedTuple):
     """hash: of a file's content or a link's target, "" for a directory; where that is not kept,
     what identifies it, so that it can be moved back.
     """
@@ -23,11 +23,11 @@ class Entry(NamedTuple):
     hash: str
 
     @classmethod
-    def of(cls, status: os.stat_result, digest: str) -> "Entry":
+    def of(cls, status: os.stat_result, digest: str) -> "PathEntry":
         return cls(status.st_mode, status.st_uid, status.st_gid, digest)
 
     @classmethod
-    def unkept(cls, fd: int, name: str, status: os.stat_result) -> "Entry":
+    def unkept(cls, fd: int, name: str, status: os.stat_result) -> "PathEntry":
         known: tuple[object, ...] = (status.st_size, status.st_mtime_ns)
         if stat.S_ISDIR(status.st_mode):  # whose inode may be that of one that was removed
             known = (birth_ns(fd, name),)
@@ -49,19 +49,19 @@ class Entry(NamedTuple):
         return f"{self.mode:o} {self.uid} {self.gid} {self.hash}"
 
 
-def entry_of(text: str | None) -> Entry | None:
+def entry_of(text: str | None) -> PathEntry | None:
     """What `str` made a text of."""
     if text is None:
         return None
     mode, uid, gid, digest = text.split(" ")
-    return Entry(int(mode, 8), int(uid), int(gid), digest)
+    return PathEntry(int(mode, 8), int(uid), int(gid), digest)
 
 
 def hash_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
-def content_of(fd: int, name: str, status: os.stat_result, largest: int) -> bytes | None:
+def file_content(fd: int, name: str, status: os.stat_result, largest: int) -> bytes | None:
     """What a file holds or a link says; None for anything else, or if it cannot be kept."""
     try:
         if stat.S_ISLNK(status.st_mode):

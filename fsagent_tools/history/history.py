@@ -13,9 +13,9 @@ from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.diffs import diff_of, step_change
 from fsagent_tools.history.journal import Journal
-from fsagent_tools.history.reverting import Plan, Reverting
+from fsagent_tools.history.reverting import PathPlan, Reverting
 from fsagent_tools.history.snapshots import Snapshots
-from fsagent_tools.history.store import Change, Step, Store
+from fsagent_tools.history.store import HistoryStore, RecordedChange, Step
 from fsagent_tools.policy import Policy
 from fsagent_tools.replies import StepChange, TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
@@ -39,7 +39,7 @@ class History:
         self, root: Path, policy: Policy, session: Session, *, durable: bool, home: str = ""
     ) -> None:
         """Does no IO. home: see `state_folder`."""
-        self.store = Store(root, home)
+        self.store = HistoryStore(root, home)
         self.recorder = Journal(self.store, session)
         self.commands = Snapshots(self.store, policy, session.id)
         self._session, self._files = session, LocalFiles(root, policy, durable=durable)
@@ -87,7 +87,7 @@ class History:
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
         """See `Workspace.diff`. Of the paths that the session changed, as they are now."""
         steps = self._since(since, everybody) if since else self._steps("1", everybody=everybody)
-        first = dict[str, Change]()
+        first = dict[str, RecordedChange]()
         for change in self._visible(steps):
             first.setdefault(change.path, change)
         changes = (one._replace(after=self._reverting.present(one.path)) for one in first.values())
@@ -115,7 +115,7 @@ class History:
         else:
             found, most = self._steps(_IN_EFFECT, everybody=everybody), max(steps, 0)
             in_effect = "undone = 0"
-        chosen, changes = list[Step](), list[Change]()
+        chosen, changes = list[Step](), list[RecordedChange]()
         for step in reversed(found):
             some = [c for c in self._changes([step], in_effect) if _is_beneath(c.path, tops)]
             if some and len(chosen) < most:
@@ -145,7 +145,13 @@ class History:
         return stays
 
     def _run(
-        self, kind: str, steps: list[Step], changes: list[Change], jobs: set[int], *, dry_run: bool
+        self,
+        kind: str,
+        steps: list[Step],
+        changes: list[RecordedChange],
+        jobs: set[int],
+        *,
+        dry_run: bool,
     ) -> TakenBack:
         """jobs: steps whose changes stay, as others may have made them."""
         plans = self._reverting.plans(changes, jobs)
@@ -174,7 +180,9 @@ class History:
                 raise _no_room(error) from error
         return self._result(ids, done)
 
-    def _mark(self, kind: str, number: int, steps: list[Step], changes: list[Change]) -> TakenBack:
+    def _mark(
+        self, kind: str, number: int, steps: list[Step], changes: list[RecordedChange]
+    ) -> TakenBack:
         """Note what is undone, last: an undo that was killed is begun again."""
         with self.store.writing() as database:
             for undo in (step.number for step in steps if step.kind == "undo"):
@@ -185,19 +193,19 @@ class History:
                 database.execute(query, (number, change.number))
         return TakenBack((), ())
 
-    def _result(self, steps: tuple[str, ...], plans: Sequence[Plan]) -> TakenBack:
+    def _result(self, steps: tuple[str, ...], plans: Sequence[PathPlan]) -> TakenBack:
         done = [one for one in plans if not one.problem]
         left = (Unrestored(p.path, p.problem, self._diff([p])) for p in plans if p.problem)
         paths = tuple(one.path for one in done)
         return TakenBack(steps, paths, tuple(left), partial(self._diff, done))
 
-    def _diff(self, plans: Iterable[Plan]) -> str:
+    def _diff(self, plans: Iterable[PathPlan]) -> str:
         """From what is there now to what was there before."""
-        changes = [Change(one.path, one.present, one.target) for one in plans]
+        changes = [RecordedChange(one.path, one.present, one.target) for one in plans]
         shown = (one for one in changes if not self._reverting.closed(one.path, Effect.READ))
         return "\n".join(filter(None, (diff_of(self.store, one) for one in shown)))
 
-    def _refusal(self, plans: list[Plan]) -> Conflict:
+    def _refusal(self, plans: list[PathPlan]) -> Conflict:
         left = self._result((), plans).left
         lines = [f"{one.path}: {one.reason}." for one in left[:_NAMED]]
         lines[0] += "\n" + first_lines(left[0].diff, _LINES, _WIDTH, "; `conflicts` has all")
@@ -210,12 +218,12 @@ class History:
             details={"conflicts": [vars(one) for one in left]},
         )
 
-    def _visible(self, steps: Iterable[Step]) -> list[Change]:
+    def _visible(self, steps: Iterable[Step]) -> list[RecordedChange]:
         """Their changes, without what the policy closes."""
         closed = self._reverting.closed
         return [one for one in self._changes(steps) if not closed(one.path, Effect.READ)]
 
-    def _changes(self, steps: Iterable[Step], also: str = "1") -> list[Change]:
+    def _changes(self, steps: Iterable[Step], also: str = "1") -> list[RecordedChange]:
         numbers = ", ".join(str(step.number) for step in steps)
         return self.store.changes(f"step IN ({numbers}) AND {also}")
 
@@ -252,7 +260,7 @@ class History:
         return plain
 
 
-def _nothing_done(plans: Sequence[Plan]) -> bool:
+def _nothing_done(plans: Sequence[PathPlan]) -> bool:
     """Whether all of it stays, some of it only for now."""
     return all(one.problem for one in plans) and not all(one.is_final for one in plans)
 

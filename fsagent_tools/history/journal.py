@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 
 from fsagent_tools.files.keeping import EntrySlot, Members
-from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, Entry, content_of, hash_of
+from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, PathEntry, file_content, hash_of
 from fsagent_tools.history.snapshots import MAX_READ, OPAQUE
-from fsagent_tools.history.store import Change, Store
+from fsagent_tools.history.store import HistoryStore, RecordedChange
 from fsagent_tools.session.memory import Session
 
 _MAX_INDEX = 1 << 20  # bytes of an index of line IDs that is kept
@@ -15,7 +15,7 @@ _MAX_INDEX = 1 << 20  # bytes of an index of line IDs that is kept
 class Journal:
     """The `Recorder` of one session."""
 
-    def __init__(self, store: Store, session: Session) -> None:
+    def __init__(self, store: HistoryStore, session: Session) -> None:
         self._store, self._session = store, session
 
     def overwrites(
@@ -23,7 +23,7 @@ class Journal:
     ) -> Callable[[], None]:
         before = None if old is None else self._entry(slot.fd, slot.name, os.fstat(old))
         kept = len(data) <= MAX_FILE_OF_TOOL
-        after = Entry.of(os.fstat(new), self._store.add(data) if kept else hash_of(data))
+        after = PathEntry.of(os.fstat(new), self._store.add(data) if kept else hash_of(data))
         if in_place and before:
             after = before._replace(hash=after.hash)
         return self._note([self._change(slot.place.relative, before, after)])
@@ -38,7 +38,7 @@ class Journal:
     ) -> Callable[[], None]:
         status = slot.status() if now else None
         replaced = self._entry(slot.fd, slot.name, status) if status else None
-        changes = list[Change]()
+        changes = list[RecordedChange]()
         for path, entry in self._entries(now or slot, made):
             if now and moved:
                 changes.append(self._change(now.place.inside(path).relative, entry, None))
@@ -46,7 +46,7 @@ class Journal:
             changes.append(self._change(slot.place.inside(path).relative, before, entry))
         return self._note(changes)
 
-    def _entries(self, top: EntrySlot, members: Members) -> Iterator[tuple[str, Entry]]:
+    def _entries(self, top: EntrySlot, members: Members) -> Iterator[tuple[str, PathEntry]]:
         """Without what is in directories that are not looked into."""
         left = MAX_READ
         for path, status in members:
@@ -57,29 +57,31 @@ class Journal:
 
     def _entry(
         self, fd: int, name: str, status: os.stat_result, most: int = MAX_FILE_OF_TOOL
-    ) -> Entry:
-        entry = Entry.of(status, "")
+    ) -> PathEntry:
+        entry = PathEntry.of(status, "")
         if entry.is_directory:
-            return Entry.unkept(fd, name, status) if name.split("/")[-1] in OPAQUE else entry
-        data = content_of(fd, name, status, most)
+            return PathEntry.unkept(fd, name, status) if name.split("/")[-1] in OPAQUE else entry
+        data = file_content(fd, name, status, most)
         return (
-            Entry.unkept(fd, name, status)
+            PathEntry.unkept(fd, name, status)
             if data is None
             else entry._replace(hash=self._store.add(data))
         )
 
-    def _change(self, path: str, before: Entry | None, after: Entry | None) -> Change:
+    def _change(
+        self, path: str, before: PathEntry | None, after: PathEntry | None
+    ) -> RecordedChange:
         is_file = before and before.kind == "file"
         ids = line_ids_of(self._store, self._session, path) if is_file else None
-        return Change(path, before, after, ids)
+        return RecordedChange(path, before, after, ids)
 
-    def _note(self, changes: Iterable[Change]) -> Callable[[], None]:
+    def _note(self, changes: Iterable[RecordedChange]) -> Callable[[], None]:
         """Returns what to call if nothing came of it."""
         _, numbers = self._store.record(self._session.id, [*changes])
         return lambda: self._store.forget(numbers)
 
 
-def line_ids_of(store: Store, session: Session, path: str) -> str | None:
+def line_ids_of(store: HistoryStore, session: Session, path: str) -> str | None:
     """Keep the index of the lines that a file has now; returns its hash."""
     folder, names = session.store.file(path) or (-1, [])
     for name in names:
@@ -87,6 +89,6 @@ def line_ids_of(store: Store, session: Session, path: str) -> str | None:
             status = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError:
             continue
-        if data := content_of(folder, name, status, _MAX_INDEX):
+        if data := file_content(folder, name, status, _MAX_INDEX):
             return store.add(data)
     return None

@@ -5,7 +5,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from fsagent_tools.effects import Effect
@@ -16,10 +16,10 @@ from fsagent_tools.files.open_file import DIRECTORY, READ, opened
 from fsagent_tools.files.port import TIMEOUT
 from fsagent_tools.files.replace import TEMP_PREFIX, rename_new, temporary, write_all
 from fsagent_tools.files.tree import remove_tree
-from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, UNKEPT, Entry, content_of
+from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, UNKEPT, PathEntry, file_content
 from fsagent_tools.history.journal import line_ids_of
-from fsagent_tools.history.snapshots import CACHES
-from fsagent_tools.history.store import Change, Store
+from fsagent_tools.history.snapshots import IGNORED
+from fsagent_tools.history.store import HistoryStore, RecordedChange
 from fsagent_tools.session.memory import Session
 
 _OF_JOB = "it changed while a job ran, maybe by others; name it in `paths`"
@@ -27,9 +27,11 @@ _HOLDS_OTHERS = "it holds files that undo does not remove"
 _EXPIRED = "its old content is not kept any more"
 _Status = tuple[int, int, int] | None  # inode, ctime and size of what is no directory
 
+_Above = Callable[..., AbstractContextManager[tuple[int, str]]]
+
 
 @dataclass(frozen=True)
-class Plan:
+class PathPlan:
     """What a path is to become. change: the first one, whose `before` that is.
 
     identity: by which what is there can be moved. problem: why it stays as it is, or "". is_final:
@@ -37,15 +39,15 @@ class Plan:
     """
 
     path: str
-    change: Change
-    present: Entry | None
+    change: RecordedChange
+    present: PathEntry | None
     identity: str
     status: _Status
     problem: str = ""
     is_final: bool = False
 
     @property
-    def target(self) -> Entry | None:
+    def target(self) -> PathEntry | None:
         return self.change.before
 
     @property
@@ -56,15 +58,17 @@ class Plan:
 class Reverting:
     """Takes changes back, of the files of one session."""
 
-    def __init__(self, store: Store, files: LocalFiles, session: Session) -> None:
+    def __init__(self, store: HistoryStore, files: LocalFiles, session: Session) -> None:
         self._store, self._files, self._session = store, files, session
 
-    def plans(self, changes: Iterable[Change], jobs: Collection[int] = ()) -> list[Plan]:
+    def plans(
+        self, changes: Iterable[RecordedChange], jobs: Collection[int] = ()
+    ) -> list[PathPlan]:
         """What takes back these changes, which are in the order of time.
 
         jobs: steps whose changes stay, as others may have made them.
         """
-        paths: dict[str, list[Change]] = {}
+        paths: dict[str, list[RecordedChange]] = {}
         for change in changes:
             paths.setdefault(change.path, []).append(change)
         plans = [plan for found in paths.values() if (plan := self._plan(found, jobs))]
@@ -72,7 +76,7 @@ class Reverting:
         wanted = {p.target.hash for p in plans if p.target and not p.target.is_kept}
         return [one if one.problem else self._checked(one, movable, wanted) for one in plans]
 
-    def _plan(self, changes: Sequence[Change], jobs: Collection[int]) -> Plan | None:
+    def _plan(self, changes: Sequence[RecordedChange], jobs: Collection[int]) -> PathPlan | None:
         """None where nothing is to be done."""
         forms, status = self._now(changes[0].path)
         state, first, problem = forms, None, ""
@@ -91,28 +95,28 @@ class Reverting:
         if present and present.is_directory and last in forms:  # which may not be looked into
             present = last
         identity = forms[-1].hash if forms[-1] else ""
-        return Plan(first.path, first, present, identity, status, problem)
+        return PathPlan(first.path, first, present, identity, status, problem)
 
-    def present(self, path: str) -> Entry | None:
+    def present(self, path: str) -> PathEntry | None:
         """What is there now."""
         return self._now(path)[0][0]
 
-    def _now(self, path: str) -> tuple[list[Entry | None], _Status]:
+    def _now(self, path: str) -> tuple[list[PathEntry | None], _Status]:
         """All forms that a step may have of what is there, the identity last."""
         try:
             with self._above(path) as (fd, name):
                 status = os.stat(name, dir_fd=fd, follow_symlinks=False)
-                unkept = Entry.unkept(fd, name, status)
+                unkept = PathEntry.unkept(fd, name, status)
                 if unkept.is_directory:
                     closed = unkept._replace(hash=f"{UNKEPT}{status.st_ino}:closed")
-                    return [Entry.of(status, ""), closed, unkept], None
-                data = content_of(fd, name, status, MAX_FILE_OF_TOOL)
-                kept = [] if data is None else [Entry.of(status, self._store.add(data))]
+                    return [PathEntry.of(status, ""), closed, unkept], None
+                data = file_content(fd, name, status, MAX_FILE_OF_TOOL)
+                kept = [] if data is None else [PathEntry.of(status, self._store.add(data))]
                 return [*kept, unkept], _status(status)
         except (FileNotFoundError, NotADirectoryError):
             return [None], None
 
-    def _checked(self, plan: Plan, movable: set[str], wanted: set[str]) -> Plan:
+    def _checked(self, plan: PathPlan, movable: set[str], wanted: set[str]) -> PathPlan:
         target, after, final = plan.target, plan.change.after, ""
         moves = plan.identity in wanted
         if target and not target.is_kept:
@@ -134,14 +138,16 @@ class Reverting:
             return error.message.rstrip(".")
         return ""
 
-    def run(self, kind: str, plans: Sequence[Plan]) -> tuple[int, list[Plan]]:
+    def run(self, kind: str, plans: Sequence[PathPlan]) -> tuple[int, list[PathPlan]]:
         """Do what is planned, as a step; its number, and the plans with problems that arose.
 
         Raises `NotKept`, nothing then changed.
         """
         todo = [one for one in plans if not one.problem]
         changes = [
-            Change(p.path, p.present, p.target, line_ids_of(self._store, self._session, p.path))
+            RecordedChange(
+                p.path, p.present, p.target, line_ids_of(self._store, self._session, p.path)
+            )
             for p in todo
         ]
         step, numbers = self._store.record(self._session.id, changes, kind)
@@ -156,7 +162,7 @@ class Reverting:
         outcomes = ((p, failed.get(p.path, (p.problem, p.is_final))) for p in plans)
         return step, [replace(p, problem=why, is_final=final) for p, (why, final) in outcomes]
 
-    def _put_back_line_ids(self, plan: Plan) -> None:
+    def _put_back_line_ids(self, plan: PathPlan) -> None:
         """Lines of a restored file have their IDs again; lines shown since keep theirs."""
         if not plan.target or plan.target.kind != "file":
             self._session.forget(plan.path)
@@ -175,7 +181,8 @@ class Reverting:
         try:
             for part in above:
                 with suppress(FileExistsError):
-                    _ = make and os.mkdir(part, dir_fd=fd)
+                    if make:
+                        os.mkdir(part, dir_fd=fd)
                 outer, fd = fd, os.open(part, DIRECTORY | os.O_NOFOLLOW, dir_fd=fd)
                 os.close(outer)
             yield fd, name
@@ -186,7 +193,7 @@ class Reverting:
 class _Execution:
     """One undo at work. problems: paths that stay as they are, and why."""
 
-    def __init__(self, above: Callable[..., object], store: Store, plans: Sequence[Plan]) -> None:
+    def __init__(self, above: _Above, store: HistoryStore, plans: Sequence[PathPlan]) -> None:
         self._above, self._store = above, store
         self._plans = sorted(plans, key=lambda one: one.path)
         self._aside = dict[str, str]()  # identity of what is moved: where it waits
@@ -212,7 +219,7 @@ class _Execution:
         return self._problems
 
     def _attempt(
-        self, plan: Plan, do: Callable[[int, str, Plan], None], *, make: bool = False
+        self, plan: PathPlan, do: Callable[[int, str, PathPlan], None], *, make: bool = False
     ) -> None:
         if plan.path in self._problems:
             return
@@ -227,29 +234,29 @@ class _Execution:
         except ToolError as error:
             self._problems[plan.path] = error.message.rstrip(".")
 
-    def _check(self, fd: int, name: str, plan: Plan) -> None:
+    def _check(self, fd: int, name: str, plan: PathPlan) -> None:
         """Raise `Conflict` if it is not what was planned for."""
         now = _status(os.stat(name, dir_fd=fd, follow_symlinks=False))
         if plan.status and plan.status != now:
             raise Conflict("somebody changed it since")
 
-    def _set_aside(self, fd: int, name: str, plan: Plan) -> None:
+    def _set_aside(self, fd: int, name: str, plan: PathPlan) -> None:
         self._check(fd, name, plan)
         waiting = f"{TEMP_PREFIX}{os.getpid()}-{os.urandom(8).hex()}"
         with self._above(waiting) as (root, _):
             os.rename(name, waiting, src_dir_fd=fd, dst_dir_fd=root)
         self._aside[plan.identity] = waiting
 
-    def _remove(self, fd: int, name: str, plan: Plan) -> None:
+    def _remove(self, fd: int, name: str, plan: PathPlan) -> None:
         self._check(fd, name, plan)
         if plan.status:
             return os.unlink(name, dir_fd=fd)
         with opened(fd, name) as inside:
-            for cache in CACHES.intersection(os.listdir(inside)):
+            for cache in IGNORED.intersection(os.listdir(inside)):
                 remove_tree(inside, cache)
         return os.rmdir(name, dir_fd=fd)
 
-    def _make(self, fd: int, name: str, plan: Plan) -> None:
+    def _make(self, fd: int, name: str, plan: PathPlan) -> None:
         target = plan.target
         assert target
         if not target.is_kept:
@@ -276,7 +283,7 @@ class _Execution:
                     self._check(fd, name, plan)
                     os.replace(new, name, src_dir_fd=fd, dst_dir_fd=fd)
 
-    def _finish(self, fd: int, name: str, plan: Plan) -> None:
+    def _finish(self, fd: int, name: str, plan: PathPlan) -> None:
         """Owner and mode."""
         target, now = plan.target, os.stat(name, dir_fd=fd, follow_symlinks=False)
         assert target

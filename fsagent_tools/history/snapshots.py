@@ -20,15 +20,15 @@ from fsagent_tools.files.keeping import NotKept
 from fsagent_tools.files.open_file import AT_CWD, DIRECTORY, opened
 from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.history.diffs import not_kept
-from fsagent_tools.history.entries import MAX_FILE, UNKEPT, Entry, content_of
-from fsagent_tools.history.store import Change, Store
+from fsagent_tools.history.entries import MAX_FILE, UNKEPT, PathEntry, file_content
+from fsagent_tools.history.store import HistoryStore, RecordedChange
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.forked import owned
 
 MAX_ENTRIES, MAX_READ, MAX_SECONDS = 100_000, 1 << 30, 30.0  # of what one command may cost
-MAX_DEPTH = 250  # directories below each other; what is deeper is not looked into
+MAX_LEVELS = 250  # directories below each other; what is deeper is not looked into
 OPAQUE = frozenset({".git", "node_modules", ".venv", "venv"})  # only known by their inodes
-CACHES = frozenset(  # no part of what an undo is about
+IGNORED = frozenset(  # no part of what an undo is about
     ".ai __pycache__ .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()  # noqa: SIM905
 )
 NOT_COVERED = "all that it changed, as "  # begins what is said of a tree that is not kept
@@ -37,7 +37,7 @@ _RACY_NS = 50_000_000  # a change so soon after another may bear the same time
 _MARGIN_NS = 2_000_000_000  # a tool may note its change so long before it happens
 
 _Stamp = tuple[int, int, int, int, int, int]  # mode, uid, gid, inode, ctime, size
-Tree = dict[str, tuple[_Stamp, Entry]]  # by path from the root
+Tree = dict[str, tuple[_Stamp, PathEntry]]  # by path from the root
 After = Callable[[], tuple[str, ...]]
 
 
@@ -48,7 +48,7 @@ class TooMuchError(Exception):
 class Snapshots:
     """Of the tree beneath a root. One for a process, used by many threads."""
 
-    def __init__(self, store: Store, policy: Policy, session: str) -> None:
+    def __init__(self, store: HistoryStore, policy: Policy, session: str) -> None:
         self._store, self._policy, self._session = store, policy, session
         self._tree: Tree | None = None
         self._generation = -1
@@ -89,9 +89,9 @@ class Snapshots:
             return (f"{NOT_COVERED}{error}",)
         return not_kept(found)
 
-    def _of_commands(self, found: list[Change], began: int) -> list[Change]:
+    def _of_commands(self, found: list[RecordedChange], began: int) -> list[RecordedChange]:
         """Without what the store has of tools, or of other commands."""
-        recorded = defaultdict[str, list[Change]](list)
+        recorded = defaultdict[str, list[RecordedChange]](list)
         early = set[tuple[object, ...]]()  # noted by a tool before the walk, and done after it
         for change in self._store.changes("at >= ?", began - _MARGIN_NS) if found else ():
             if change.at < began:
@@ -138,7 +138,7 @@ class Snapshots:
             self._generation, self._tree = generation, Tree()
             for path, *stamp, digest in self._store.rows("SELECT * FROM known"):
                 mode, uid, gid, _, _, _ = known = tuple(stamp)
-                self._tree[os.fsdecode(path)] = known, Entry(mode, uid, gid, digest)
+                self._tree[os.fsdecode(path)] = known, PathEntry(mode, uid, gid, digest)
         return self._tree
 
     def _walked(self, known: Tree) -> Tree:
@@ -161,11 +161,11 @@ class Snapshots:
         name = path.rpartition("/")[2]
         with suppress(FileNotFoundError):
             status = os.stat(name, dir_fd=fd, follow_symlinks=False)
-            data = None if self._is_denied(path) else content_of(fd, name, status, MAX_FILE)
+            data = None if self._is_denied(path) else file_content(fd, name, status, MAX_FILE)
             if data is None:
-                entry = Entry.unkept(fd, name, status)
+                entry = PathEntry.unkept(fd, name, status)
             else:
-                entry = Entry.of(status, self._store.add(data))
+                entry = PathEntry.of(status, self._store.add(data))
             if time.time_ns() - status.st_ctime_ns < _RACY_NS:
                 stamp = (*stamp[:4], -1, stamp[5])
             walk.add(path, stamp, entry)
@@ -201,9 +201,9 @@ class _Walk:
         unkept = (one for one in known.values() if one[1].hash[:1] == UNKEPT)
         self._opaque = {one[0][3]: one[1].hash for one in unkept if one[0][4] != _CLOSED}
         with opened(AT_CWD, root, DIRECTORY) as fd:
-            self._list(fd, "", MAX_DEPTH)
+            self._list(fd, "", MAX_LEVELS)
 
-    def add(self, path: str, stamp: _Stamp, entry: Entry) -> None:
+    def add(self, path: str, stamp: _Stamp, entry: PathEntry) -> None:
         """The same entry as last time, if it is the same."""
         last = self._known.get(path)
         self.tree[path] = stamp, last[1] if last and last[1] == entry else entry
@@ -221,7 +221,7 @@ class _Walk:
                 name, mode, inode = one.name, status.st_mode, status.st_ino
                 path, owner, group = above + name, status.st_uid, status.st_gid
                 if mode & 0o170000 == stat.S_IFDIR:
-                    if name not in CACHES and not name.startswith(TEMP_PREFIX):
+                    if name not in IGNORED and not name.startswith(TEMP_PREFIX):
                         stamp = (mode, owner, group, inode, 0, 0)
                         if self._add_directory(fd, path, stamp, status):
                             inner.append(name)
@@ -253,9 +253,9 @@ class _Walk:
 
     def _add_directory(self, fd: int, path: str, stamp: _Stamp, status: os.stat_result) -> bool:
         """Returns whether it is looked into."""
-        entry, last, name = Entry.of(status, ""), self._known.get(path), path.rpartition("/")[2]
+        entry, last, name = PathEntry.of(status, ""), self._known.get(path), path.rpartition("/")[2]
         if name in OPAQUE or stamp[3] in self._opaque:
-            unkept = Entry.unkept(fd, name, status)
+            unkept = PathEntry.unkept(fd, name, status)
             if name in OPAQUE or unkept.hash == self._opaque[stamp[3]]:
                 entry = unkept
         if last and last[0] == stamp and last[1] == entry:
@@ -276,17 +276,17 @@ class _Walk:
         self.tree |= {inner: known[inner] for inner in known if inner.startswith(f"{path}/")}
 
 
-def _changes(before: Tree, after: Tree) -> Iterator[Change]:
+def _changes(before: Tree, after: Tree) -> Iterator[RecordedChange]:
     """What differs. What only came into view was there before."""
     for path, (_, entry) in before.items():
         now = after.get(path)
         if now is None:
-            yield Change(path, entry, None)
+            yield RecordedChange(path, entry, None)
         elif now[1] is not entry and now[1] != entry:
-            yield Change(path, entry, now[1])
+            yield RecordedChange(path, entry, now[1])
     for path, (_, entry) in after.items():
         if path not in before and not _was_hidden(path, before):
-            yield Change(path, None, entry)
+            yield RecordedChange(path, None, entry)
 
 
 def _was_hidden(path: str, before: Tree) -> bool:

@@ -16,7 +16,7 @@ from fsagent_tools import call
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.keeping import NotKept
 from fsagent_tools.files.open_file import AT_CWD, birth_ns, is_overlay
-from fsagent_tools.history.entries import Entry, entry_of, hash_of
+from fsagent_tools.history.entries import PathEntry, entry_of, hash_of
 from fsagent_tools.history.retention import NAME, ROOT, prune, shrink
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.state import state_folder
@@ -46,15 +46,15 @@ COMMIT;
 """
 
 
-class Change(NamedTuple):
+class RecordedChange(NamedTuple):
     """What became of one path. line_ids: hash of the index of the lines that it had before.
 
     undone: the number of the step that undid it, or 0.
     """
 
     path: str
-    before: Entry | None
-    after: Entry | None
+    before: PathEntry | None
+    after: PathEntry | None
     line_ids: str | None = None
     number: int = 0
     step: int = 0
@@ -81,7 +81,7 @@ class Step(NamedTuple):
     undone: int
 
 
-class Store:
+class HistoryStore:
     """The history of `root`, for all threads and processes.
 
     What fails raises `NotKept`, or `NotConfigured` where there is no place for it.
@@ -229,7 +229,7 @@ class Store:
         return None
 
     def record(
-        self, session: str, changes: Iterable[Change], kind: str = "change", name: str = ""
+        self, session: str, changes: Iterable[RecordedChange], kind: str = "change", name: str = ""
     ) -> tuple[int, list[int]]:
         """Add changes to the step of the call in progress; its number, and theirs."""
         context, now = call.current.get(), time.time_ns()
@@ -271,11 +271,13 @@ class Store:
         query = f"SELECT {columns} FROM step WHERE {where} ORDER BY number"
         return [Step(*row) for row in self.rows(query, *values)]
 
-    def changes(self, where: str, *values: object) -> list[Change]:
+    def changes(self, where: str, *values: object) -> list[RecordedChange]:
         """In the order of time."""
-        query = f"SELECT {', '.join(Change._fields)} FROM change WHERE {where} ORDER BY number"
+        query = (
+            f"SELECT {', '.join(RecordedChange._fields)} FROM change WHERE {where} ORDER BY number"
+        )
         return [
-            Change(os.fsdecode(path), entry_of(before), entry_of(after), *rest)
+            RecordedChange(os.fsdecode(path), entry_of(before), entry_of(after), *rest)
             for path, before, after, *rest in self.rows(query, *values)
         ]
 
