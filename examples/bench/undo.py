@@ -77,8 +77,11 @@ def writes(root: Path, rounds: int) -> None:
     ]
     ratios = []
     for number in range(rounds):
-        arguments = {"file_path": "w", "content": f"{number}\n" * 2000}
-        kept, plain = (timed(partial(tool.call, arguments)) for tool in ways)
+        text = f"{number}\n" * 2000
+        kept, plain = (
+            timed(partial(tool.call, {"file_path": f"w{n}", "content": text}))
+            for n, tool in enumerate(ways)
+        )
         ratios.append(kept / plain)
     show("a write with the history / without", ratios)
 
