@@ -91,7 +91,8 @@ class Completed:
         put_back: Paths that were restored for that reason; of a configuration with the key.
         changed: Configurations that somebody changed while a job ran; they were left.
         kept: The directory that holds what was moved or replaced, "" if nothing was.
-        lost: Files that it changed or removed and that no undo restores.
+        lost: Files that it changed or removed and that no undo restores, or why no undo covers it
+            at all.
         refused: Sentences about what the sandbox refused, as far as that is known.
     """
 
@@ -199,9 +200,11 @@ class StepChange:
         id: For `undo(to=...)`.
         time: In UTC.
         session: See `identified`.
+        user: The same.
         tool: "" for what the host did itself.
         call: See `identified`.
-        kind: "change", "undo", "redo" or "checkpoint".
+        kind: "change", "job" (what changed while a background job ran), "undo", "redo" or
+            "checkpoint".
         name: Of a checkpoint.
         changes: One `PathChange` per path.
         undone: Whether it is undone now.
@@ -211,6 +214,7 @@ class StepChange:
     id: str
     time: datetime
     session: str
+    user: str
     tool: str
     call: str
     kind: str
@@ -246,17 +250,12 @@ class TakenBack:
     Attributes:
         steps: Those that it reverted, the last one first.
         paths: What changed on disk.
-        conflicts: What prevents it; only a dry run has any.
-        left: Directories that stay because they hold files of others.
-        lost: Files that stay as they are because they or their old content could not be kept, or
-            because the policy denies them.
+        left: Paths that stay as they are, each with the reason.
     """
 
     steps: tuple[str, ...]
     paths: tuple[str, ...]
-    conflicts: tuple[Unrestored, ...] = ()
-    left: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    left: tuple[Unrestored, ...] = ()
     _diff: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @cached_property

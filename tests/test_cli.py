@@ -302,15 +302,14 @@ def test_a_root_that_is_no_directory_is_wrong_usage(words, root, here, capsys):
     assert capsys.readouterr().err == told
 
 
-def test_an_undo_without_anything_to_take_back_says_how_to_go_further_back(here, capsys):
+def test_an_undo_of_a_path_is_of_the_last_step_that_changed_it(here, capsys):
     main(["write", "new.txt", "x"])
     main(["write", "other.txt", "x"])
-    capsys.readouterr()
     assert main(["undo", "new.txt"]) == 0
-    told = "Nothing is taken back: the last step changed nothing there. `fsagent log` names the"
-    assert capsys.readouterr().err.startswith(told)
-    assert main(["undo", "new.txt", "--steps", "2"]) == 0
-    assert not (here / "new.txt").exists()
+    assert sorted(path.name for path in here.glob("*.txt")) == ["a.txt", "other.txt"]
+    capsys.readouterr()
+    assert main(["undo", "new.txt"]) == 1
+    assert "no step that changed new.txt" in capsys.readouterr().err
 
 
 def test_an_empty_root_is_not_the_project_above(here, capsys):

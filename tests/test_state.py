@@ -123,7 +123,7 @@ def test_each_user_of_a_function_has_a_part_of_the_directory(tmp_path, state, mo
 def test_it_can_be_configured(root, state, tmp_path, monkeypatch):
     (tmp_path / "agent.yaml").write_text(f"state: {state}\n")
     Workspace.from_config(root, config_file=tmp_path / "agent.yaml").write_text("b.txt", "x")
-    assert [*state.rglob("*.journal")]
+    assert [*state.rglob("history.sqlite")]
     Workspace.from_config(root, state=state)
     with monkeypatch.context() as variables:
         variables.setenv("FSAGENT_STATE", str(state))
@@ -151,7 +151,7 @@ def test_tools_do_not_reach_it_though_a_policy_opens_what_is_around(root, state,
     workspace.write_text("b.txt", "x")
     (tmp_path / "beside.txt").write_text("open")
     assert workspace.read_text(f"{tmp_path}/beside.txt").text == "open"
-    (journal,) = state.rglob("*.journal")
+    (journal,) = state.rglob("history.sqlite")
     tools = select_tools(workspace)
     for outcome in (
         called(tools, "read", file_path=str(journal)),
@@ -204,15 +204,15 @@ def hosts(root, state):
     return Hosts(root, state)
 
 
-def test_what_one_host_did_another_one_takes_back(hosts, root):
+def test_what_one_host_did_another_one_undoes(hosts, root):
     hosts.run("A", ["write", {"file_path": "a.txt", "content": "A\n"}])
     hosts.run("A", ["bash", {"command": "echo made > new.txt; rm a.txt"}])
-    hosts.run("B", ["undo", {}])
+    hosts.run("B", ["undo", {"everybody": True}])
     assert not (root / "new.txt").exists()
     assert (root / "a.txt").read_text() == "A\n"
-    hosts.run("C", ["undo", {}])
+    hosts.run("C", ["undo", {"everybody": True}])
     assert (root / "a.txt").read_text() == "one\ntwo\n"
-    hosts.run("A", ["redo", {}])
+    hosts.run("A", ["redo", {"everybody": True}])
     assert (root / "a.txt").read_text() == "A\n"
 
 

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator
@@ -22,6 +23,7 @@ from fsagent_tools.text import some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.workspace.services import lacks_machine
 
+ALL_OF_IT = "all that it changed"  # begins why a whole command is not covered by undo
 TIMEOUT, LONGEST = 120, 3600  # seconds
 _RESTARTED = "echo The shell begins anew."
 _NAMED = 5  # files that are told of
@@ -97,7 +99,9 @@ class Ran(Completed):
         return cls(**vars(done), job=job, running=running)
 
     def render(self) -> str:
-        parts = [self.output.rstrip("\n"), *self._notes()]
+        # That undo cannot help is said first, or nobody reads on so far.
+        first = [f"[not covered by undo: {one}]" for one in self.lost if one.startswith(ALL_OF_IT)]
+        parts = [*first, self.output.rstrip("\n"), *self._notes()]
         return "\n".join(part for part in parts if part)
 
     def _notes(self) -> list[str]:
@@ -118,7 +122,7 @@ class Ran(Completed):
                 f"[what was there is in {self.kept}; use `git -c KEY=VALUE` for one command, "
                 "or ask the user (protected=())]"
             )
-        if self.lost:
+        if self.lost and not self.lost[0].startswith(ALL_OF_IT):
             lost = some([*map(display, self.lost)], _NAMED)
             notes.append(f"[not covered by undo: {lost}]")
         if self.survivors:
@@ -170,6 +174,9 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         command = shell.prepare(asked)
         named = shell.unpassed(command)
         if params.background:
+            if command.watch:  # what changes while a job runs may be somebody else's doing
+                watch = partial(services.history.commands.before, job=True)
+                command = replace(command, watch=watch)
             return of_job(services.jobs.start(command))
         ran = Ran.of(run(command, params.timeout))
         ran = replace(ran, refused=(*ran.refused, *named)) if named else ran

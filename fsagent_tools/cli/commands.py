@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
+from fsagent_tools.call import identified
 from fsagent_tools.cli.extras import EXTRAS, all_commands
 from fsagent_tools.cli.parsing import (
     DEST,
@@ -20,6 +22,7 @@ from fsagent_tools.cli.parsing import (
     is_path,
     no_options,
 )
+from fsagent_tools.cli.past import SESSION
 from fsagent_tools.cli.roots import Placing, current_directory, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
@@ -60,13 +63,14 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     tools = chosen.bind(Workspace(root, **configuration.options, approve=ask), late=True)
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str
-    if name in tools:
-        if elsewhere:
-            print(f"fsagent: the project is {root}", file=sys.stderr)
-        return _tool(tools[name], options, rest, place)
-    if name in EXTRAS:
-        flags = ["--json"] if options.json else []
-        return EXTRAS[name](tools, [*flags, *rest], place)
+    with identified(session=SESSION, user=getuser()):
+        if name in tools:
+            if elsewhere:
+                print(f"fsagent: the project is {root}", file=sys.stderr)
+            return _tool(tools[name], options, rest, place)
+        if name in EXTRAS:
+            flags = ["--json"] if options.json else []
+            return EXTRAS[name](tools, [*flags, *rest], place)
     overview = all_commands(tools)
     overview.parse_args(words)
     raise UsageError("a command is missing.", overview.format_usage().rstrip())

@@ -153,8 +153,6 @@ class LocalHandle(Handle):
         def ready() -> None:
             call.current.get().check()
             self._compare(expect, old, seen)
-            if recorder and was is not None and (status := os.fstat(was)).st_nlink > 1:
-                recorder.releases(status)
 
         try:
             sweep(self.fd)
@@ -250,11 +248,26 @@ class LocalHandle(Handle):
         return forget
 
     def remove(self) -> None:
-        tree.remove_tree(self.fd, self.name, self._take if self.store.recorder else tree.unlink)
+        recorder = self.store.recorder
+        if not recorder:
+            tree.remove_tree(self.fd, self.name)
+            return
+        members = [*tree.survey(self.fd, self.name)]
+        forget = recorder.removes(self.slot, members)
+        noted = {path: Signature.of(status) for path, status in members}
 
-    def _take(self, fd: int, name: str, path: str, status: os.stat_result) -> None:
-        assert self.store.recorder
-        self.store.recorder.takes(EntrySlot(fd, name, self.place.inside(path)), status)
+        def take(fd: int, name: str, path: str, status: os.stat_result) -> None:
+            is_file = not stat.S_ISDIR(status.st_mode)
+            if is_file and noted.get(path) != Signature.of(status):  # others wrote it since
+                recorder.removes(EntrySlot(fd, name, self.place.inside(path)), [("", status)])
+            tree.unlink(fd, name, path, status)
+
+        try:
+            tree.remove_tree(self.fd, self.name, take)
+        except OSError:
+            if [path for path, _ in self.members()] == [*noted]:
+                forget()
+            raise
 
     def _sync(self, fd: int) -> None:
         if self.store.durable:

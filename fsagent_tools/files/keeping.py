@@ -44,15 +44,8 @@ class Recorder(Protocol):
         """
         ...
 
-    def releases(self, status: os.stat_result) -> None:
-        """A file with this status is about to be replaced, and has further names.
-
-        Those go that it was given for a change of which nothing became.
-        """
-        ...
-
-    def takes(self, slot: EntrySlot, status: os.stat_result) -> None:
-        """Take the entry, which is no directory, or an empty one, out of its directory."""
+    def removes(self, slot: EntrySlot, members: Members) -> Callable[[], None]:
+        """A tree is about to go. Returns as `overwrites` does."""
         ...
 
     def places(

@@ -22,7 +22,7 @@ SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
 
 _Key = tuple[int, int]
 _changed = threading.Condition()
-_files: dict[tuple[_Key, str], str] = {}  # -> the transaction that holds it, "" for none
+_files: set[tuple[_Key, str]] = set()
 _directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the flock, holders
 _swept: dict[_Key, float] = {}
 
@@ -41,13 +41,8 @@ def locked(fd: int, name: str, timeout: float, path: str) -> AbstractContextMana
 def hold(key: _Key, name: str, timeout: float, path: str, fd: int = -1) -> Iterator[None]:
     """Hold the lock of `name` in what `key` stands for; fd: a directory that others lock, too.
 
-    A transaction has it from then on until its end. Raises `TimedOut` after `timeout` seconds,
-    `Cancelled` when the call is.
+    Raises `TimedOut` after `timeout` seconds, `Cancelled` when the call is.
     """
-    within = call.current.get().transaction
-    if within and not within.over:
-        within.keep(_taken(_Lock(key, name, fd, within.step), timeout, path))
-        name += "/"  # which no file is called: its threads do not change one file at the same time
     release = _taken(_Lock(key, name, fd), timeout, path)
     try:
         yield
@@ -72,12 +67,9 @@ def hold_all(places: Sequence[tuple[int, str]], path: str, timeout: float) -> It
 
 @dataclass(frozen=True)
 class _Lock:
-    """owner: the transaction that takes it, "" for none."""
-
     key: _Key
     name: str
     fd: int
-    owner: str = ""
 
     def take(self) -> bool:
         place = self.key, self.name
@@ -96,14 +88,14 @@ class _Lock:
                         return False
                     raise
         _directories[self.key] = (carrier, holders + 1)
-        _files[place] = self.owner
+        _files.add(place)
         return True
 
     def release(self, taken_under: threading.Condition) -> None:
         with _changed:
             if taken_under is not _changed:  # a fork meanwhile left the lock with the parent
                 return
-            del _files[self.key, self.name]
+            _files.remove((self.key, self.name))
             carrier, holders = _directories[self.key]
             if holders > 1:
                 _directories[self.key] = (carrier, holders - 1)
@@ -119,22 +111,16 @@ class _Lock:
 
 
 def _taken(lock: _Lock, timeout: float, path: str) -> Callable[[], None]:
-    """Take the lock, if its owner does not have it; returns what gives it back."""
+    """Take the lock; returns what gives it back."""
     running, deadline, wait = call.current.get(), time.monotonic() + timeout, FIRST_WAIT
     with _changed:
         while not lock.take():
-            if lock.owner and _files.get((lock.key, lock.name)) == lock.owner:
-                return _nothing
             running.check()
             if (left := deadline - time.monotonic()) <= 0:
                 raise refusals.locked_by_another(path, timeout)
             _changed.wait(min(wait, left))
             wait = min(wait * 1.5, LONGEST_WAIT)
     return partial(lock.release, _changed)
-
-
-def _nothing() -> None:
-    """There is nothing to give back."""
 
 
 def sweep(fd: int) -> None:

@@ -12,7 +12,7 @@ from weakref import ReferenceType, ref
 
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Cancelled, ConfigInvalid, InvalidArguments, ToolError
+from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
 from fsagent_tools.gate.request import Approve, Origins, Request, run_approved
 from fsagent_tools.runtime.shadows import importing
 
@@ -37,9 +37,6 @@ class Gated:
     approve_effects: frozenset[Effect]
     approve_direct: bool
     origins: Origins
-
-    def transaction(self) -> "AbstractContextManager[None]":
-        raise NotImplementedError
 
     def rest(self) -> None:
         """Give up open handles and texts; what was shown and background commands stay."""
@@ -117,8 +114,7 @@ def run(workspace: Gated, operation: Operation) -> Any:
             event.params = params = operation.params()
             if call.turn and not call.dry:
                 call.turn.wait()
-            step = _step(workspace, operation)
-            with changed(tool=operation.name, step=step, inside=workspace.session):
+            with changed(tool=operation.name, step=new_step(), inside=workspace.session):
                 approve = approver(workspace, operation)
                 if approve is not None and not operation.only_reports(params):
                     request = Request(
@@ -210,19 +206,6 @@ def _logged(workspace: Gated, operation: Operation) -> AbstractContextManager[An
         found=workspace.services.diffs_of_call,
     )
     return logged
-
-
-def _step(workspace: Gated, operation: Operation) -> str:
-    """What the changes of the operation are called together. Raises `InvalidArguments`."""
-    under_way = current.get().transaction
-    if not under_way or not under_way.takes(workspace.session):
-        return new_step()
-    if operation.effect is Effect.EXECUTE or operation.is_mark:
-        raise InvalidArguments(
-            f"{operation.name} cannot be part of a transaction: it holds changes of files only.",
-            hint="Call it before or after; `checkpoint` and `undo` take back commands, too.",
-        )
-    return under_way.step
 
 
 def _is_from_outside(workspace: Gated, operation: Operation, params: Any) -> bool:

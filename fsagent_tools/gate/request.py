@@ -27,8 +27,8 @@ VERBS = {
     "move": "rename",
     "copy": "copy",
     "remove": "delete",
-    "undo": "take back",
-    "redo": "take back an undo of",
+    "undo": "undo",
+    "redo": "redo",
 }
 _T = TypeVar("_T")
 

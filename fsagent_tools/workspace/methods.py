@@ -361,7 +361,7 @@ class Direct(Gated):
 
 
 class Rewind(Gated):
-    """What a session changed, and how it is taken back.
+    """What a session changed, and the way back.
 
     All raise `NotConfigured` where no history is kept, and `Denied` where the files are not in a
     directory of this machine.
@@ -378,33 +378,19 @@ class Rewind(Gated):
         """Save the present state of the files.
 
         Args:
-            name: Shown in the history.
+            name: Shown in the history, and found again by the newest checkpoint that has it.
 
         Returns:
-            An ID for `undo(to=...)` and `diff`.
+            An ID, which serves for `undo(to=...)` and `diff`, as the name does.
         """
         return self.history.checkpoint(name)
-
-    @verb("write", Effect.WRITE)
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All changes of files inside the block happen, or none: they are taken back if it raises.
-
-        They are one step for `undo`. A process that is killed inside leaves what it had done, as
-        steps for `undo`. Commands, `undo` and `checkpoint` are refused inside; a transaction inside
-        another is a part of that one. Others see the files change one by one, each whole. Raises
-        what the block raises, and `Conflict` where others have changed the same file meanwhile, so
-        that it cannot be taken back.
-        """
-        with self.history.transactions.begun():
-            yield
 
     @verb("undo", Effect.READ)
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
         """What the session has changed, as unified diffs.
 
         Args:
-            since: The ID of a checkpoint or step; by default the first step.
+            since: The name of a checkpoint, or its ID or that of a step; by default the first step.
             everybody: Include the changes of all sessions.
         """
         return self.history.diff(since, everybody=everybody)
@@ -421,19 +407,19 @@ class Rewind(Gated):
     ) -> "TakenBack":
         """Undo the last `steps` calls that changed files, or everything since `to`.
 
-        A file that others have changed since is a conflict. The policy applies. If nothing has
-        changed since `to`, the result is empty.
+        A path that others have changed since stays as it is, and the result names it; the others
+        are restored. What changed while a background job ran stays, too, unless `paths` has it.
 
         Args:
             steps: How many calls to undo.
-            to: The ID of a checkpoint or step; later undos are reverted, too.
-            paths: Restrict the undo to these files and directories.
+            to: The name or ID of a checkpoint, or the ID of a step; later undos are reverted, too.
+            paths: Files and directories; it undoes the last steps that changed some of them.
             dry_run: Only report what would happen.
             everybody: Include the steps of all sessions.
 
         Raises:
-            Conflict: If others changed a file since; it is named, and nothing is changed.
-            Missing: If there are no steps, or `to` does not exist.
+            Conflict: If no path can be restored; nothing is changed.
+            Missing: If there are no such steps, or `to` does not exist.
             InvalidArguments: If an argument cannot be used.
         """
         return self.history.undo(steps, to=to, paths=paths, dry_run=dry_run, everybody=everybody)
