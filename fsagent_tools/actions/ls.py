@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.answers.matches import fitting
 from fsagent_tools.files.port import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
-from fsagent_tools.search.start import Start, fitting, printable
+from fsagent_tools.search.start import Start, printable
 from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
 
 MAX_ENTRIES = 2_000

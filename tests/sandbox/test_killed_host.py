@@ -45,7 +45,7 @@ name, arguments = {
 out = toolset("workspace").bind(workspace)[name].call(arguments)
 sys.stdin.read() if kind == "job" else sys.exit(out.text)
 """
-SIGNS = {"search": b"search_stdin", "lint": b"child.py", "document": b"media.child"}
+SIGNS = {"search": b"print_matches", "lint": b"child.py", "document": b"media.child"}
 SECONDS = 2
 
 
