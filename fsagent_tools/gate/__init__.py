@@ -159,6 +159,7 @@ def _recorded(where: Gated, asked: Operation) -> AbstractContextManager[Any]:
         asked.effect.value,
         where.session.id,
         root=where.files.local_root if runs else None,
+        workspace=where.files.local_root,
         virtual=where.files.virtual,
         sent=asked.sent,
         mark=asked.mark,
