@@ -25,14 +25,7 @@ Sink = Callable[[Mapping[str, Any]], None]
 class EventLog:
     """Hands a record of each call to a sink. If that fails, `logging` is told and the call goes on.
 
-    A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run`, `call` and, where they are
-    known, `user` and `tenant` (see `identified`), `tool`, `effect`, `paths` (as asked for),
-    `changed` (files that the call created, changed or removed), `code` ("OK", or why not),
-    `reason` (of a denial), `sent_characters` and `answer_characters`; `outside` for an answer that
-    may come from outside the project; for a shell `command`, `exit_code`, `timed_out` and
-    `refused`; for a written file `sha256_before`, `sha256_after`, `insertions`, `deletions`. For a
-    command, `changed` lists the files that differ after it, whoever changed them; None in a tree of
-    more than 100,000 files.
+    A record says when who did what, where, and how it ended; docs/howto/watch.md lists its fields.
 
     Args:
         sink: A file to append JSON lines to (readable by its owner only), or a function that takes

@@ -91,7 +91,8 @@ class Event:
             done["command"] = command
             done |= {name: data[name] for name in _RUN_FIELDS if name in data}
         for change in made:
-            done |= {"sha256_before": _hash(change.before), "sha256_after": _hash(change.after)}
+            held = {"sha256_before": change.before, "sha256_after": change.after}
+            done |= {n: None if x is None else sha256(x).hexdigest() for n, x in held.items()}
             done |= {name: data[name] for name in ("insertions", "deletions") if name in data}
         if self.mark:
             known = {**data, **(self.params or {}), "mark": self.tool}
@@ -130,15 +131,8 @@ class Event:
         return [path for path in given if isinstance(path, str)]
 
 
-def _hash(content: bytes | None) -> str | None:
-    return None if content is None else sha256(content).hexdigest()
-
-
 def facts_of(root: Path) -> Facts | None:
-    """What tells that a file changed, by path from the root; None for a tree that is too large.
-
-    Directories that a search leaves out (`.git`, `node_modules`, ...) are left out here.
-    """
+    """What tells that a file changed, by path; None for a tree that is too large."""
     found: Facts = {}
     for place, below, names in os.walk(root):
         prefix = "".join(f"{name}/" for name in Path(place).relative_to(root).parts)

@@ -28,9 +28,8 @@ def spans(inner: Sink | None = None) -> Sink:
     try:
         from opentelemetry.trace import SpanKind, StatusCode, get_current_span, get_tracer
     except ImportError:
-        raise MissingDependency(
-            "Spans need opentelemetry-api.", hint='Install "fsagent-tools[otel]".'
-        ) from None
+        hint = 'Install "fsagent-tools[otel]".'
+        raise MissingDependency("Spans need opentelemetry-api.", hint=hint) from None
     tracer = get_tracer("fsagent_tools")
 
     def end(record: Mapping[str, Any]) -> None:
@@ -38,12 +37,9 @@ def spans(inner: Sink | None = None) -> Sink:
         if "mark" in record:
             get_current_span().add_event(f"fsagent.{record['mark']}", _plain(record))
         else:
-            span = tracer.start_span(
-                f"execute_tool {record['tool']}",
-                kind=SpanKind.INTERNAL,
-                start_time=now - int(record["duration_ms"] * MS),
-                attributes=_attributes(record),
-            )
+            name, began = f"execute_tool {record['tool']}", now - int(record["duration_ms"] * MS)
+            facts, kind = _attributes(record), SpanKind.INTERNAL
+            span = tracer.start_span(name, kind=kind, start_time=began, attributes=facts)
             if record["code"] != "OK":
                 span.set_status(StatusCode.ERROR, record.get("reason"))
             span.end(now)

@@ -57,12 +57,7 @@ _MARKS = {"+++": "at", "---": "at", "@@": "at", "+": "add", "-": "cut"}  # of a 
 
 
 def page(records: Iterable[Record]) -> str:
-    """The HTML of a page of records, by workspace and user, the latest call first.
-
-    Args:
-        records: As an `EventLog` gives them to its sink; `EventLog(..., content=True)` adds the
-            diffs and texts.
-    """
+    """The HTML of a page of what an `EventLog` gave to its sink, by workspace and user."""
     found = sorted(records, key=lambda record: str(record.get("time", "")), reverse=True)
     groups: dict[tuple[str, ...], list[Record]] = {}
     for record in found[:MAX_CALLS]:
@@ -71,7 +66,7 @@ def page(records: Iterable[Record]) -> str:
     refused = sum(record.get("code", "OK") != "OK" for record in found)
     latest = f" The latest {MAX_CALLS:,} are shown." * (len(found) > MAX_CALLS)
     counts = f"{len(found):,} calls, {refused:,} refused or failed. Times are local.{latest}"
-    parts = [_HEAD, f"<h1>fsagent log</h1>\n<p>{counts}</p>"]
+    parts = [f"{_HEAD}<h1>fsagent log</h1>\n<p>{counts}</p>"]
     place = None
     for (tenant, workspace, user), calls in sorted(groups.items()):
         if place != (place := (tenant, workspace)):
@@ -115,21 +110,18 @@ def _call(record: Record) -> str:
     return (
         f"<details><summary>{summary}<span class='what'>{_text(what)}</span>"
         f"<span class='{kind}'>{_text(code)}</span></summary>"
-        f"<div class='body'>{_facts(record)}{''.join(_contents(record))}</div></details>"
+        f"<div class='body'>{''.join(_contents(record))}</div></details>"
     )
 
 
-def _facts(record: Record) -> str:
-    rows = []
+def _contents(record: Record) -> Iterator[str]:
+    yield "<dl>"
     for name, title in _FACTS.items():
         value = record.get(name)
         if value not in (None, "", [], ()):
             shown = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-            rows.append(f"<dt>{title}</dt><dd>{_text(shown)}</dd>")
-    return f"<dl>{''.join(rows)}</dl>"
-
-
-def _contents(record: Record) -> Iterator[str]:
+            yield f"<dt>{title}</dt><dd>{_text(shown)}</dd>"
+    yield "</dl>"
     for one in record.get("diffs") or ():
         yield f"<p>{_text(one['path'])}</p>{_lines(one['diff'], _MARKS)}"
     if arguments := record.get("arguments"):
