@@ -53,13 +53,16 @@ class Source:
     @contextmanager
     def of(cls, opened: Directory | ReadableFile, query: Query, start: Start) -> "Iterator[Source]":
         """What is local as it is, anything else as a copy."""
-        is_file = not isinstance(opened, Directory)
         if opened.fd >= 0:
-            yield cls(opened.fd, opened.place.absolute, is_file)
-        else:
-            found = [("", opened.read())] if is_file else contents(query, opened, start)
-            with cls.copy(found) as copied:
-                yield copied
+            yield cls(opened.fd, opened.place.absolute, not isinstance(opened, Directory))
+            return
+        found: Iterable[_Content] = (
+            contents(query, opened, start)
+            if isinstance(opened, Directory)
+            else [("", opened.read())]
+        )
+        with cls.copy(found) as copied:
+            yield copied
 
     @classmethod
     @contextmanager
