@@ -213,18 +213,18 @@ def _other_texts(
 ) -> Iterator[tuple[str, bytes]]:
     """The texts that are not plain UTF-8, of those with hits or of all; no longer binary then."""
     odd = hits.binary | {line.path for line in hits.lines if not _is_utf8(line)}
-    if isinstance(it.opened, Directory):
-        if _FOREIGN.search(_ESCAPED.sub("", it.search.query.pattern)):
-            odd |= _not_utf8(it.search, accepts, hits)
-    else:
-        odd = {""}
+    may_be_odd = set[str]()
+    if not isinstance(it.opened, Directory):
+        may_be_odd = {""}
+    elif _FOREIGN.search(_ESCAPED.sub("", it.search.query.pattern)):
+        odd |= _not_utf8(it.search, accepts, hits)
     left = _MAX_SUM
-    for n, path in enumerate(sorted(odd, key=order)):
+    for n, path in enumerate(sorted(odd | may_be_odd, key=order)):
         with suppress(ToolError), _opened(it, path) as file:
             if looks_binary(file.pread(SNIFFED, 0)):
                 continue
             if n >= _MOST or file.version.size > min(left, _MAX_SIZE):
-                hits.unsearched.add(path)
+                hits.unsearched |= {path} & odd
                 continue
             data = file.pread(_MAX_SIZE, 0)
             is_plain = is_utf8(data) and b"\0" not in data
