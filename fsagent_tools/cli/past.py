@@ -5,7 +5,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
@@ -32,11 +33,22 @@ HELP_OF_PAST = {
 def _log(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:
     parser.add_argument("-n", type=positive, default=20, help="how many (default 20)")
     parser.add_argument("--diff", action="store_true", help="include the diffs")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page with the diffs")
+    parser.add_argument("--calls", type=Path, metavar="LOG", help="of the calls in this EventLog")
     parser.add_argument("--prune", action="store_true", help="drop what is too old or too much")
     given = parser.parse_args(words)
     if given.prune:
         workspace.history.store.prune()
-    steps = workspace.history.steps(everybody=True)[::-1][: given.n]
+    if given.calls and not given.html:
+        parser.error("--calls needs --html")
+    steps = [] if given.calls else workspace.history.steps(everybody=True)[::-1][: given.n]
+    if given.html:
+        from fsagent_tools.events.page import read_log, write_page  # a command loads what it needs
+
+        root = str(Path(workspace.files.local_root or "").absolute())
+        records = [{**_record(step), "workspace": root} for step in steps]
+        write_page(read_log(given.calls) if given.calls else records, given.html)
+        return
     if given.json:
         print(json.dumps([_facts(step, diff=given.diff) for step in steps], indent=2))
         return
@@ -62,6 +74,12 @@ def _facts(step: "StepChange", *, diff: bool) -> dict[str, object]:
     facts = {name: getattr(step, name) for name in named}
     facts |= {"time": step.time.isoformat(), "paths": [one.path for one in step.changes]}
     return facts | {"diff": step.diff()} if diff else facts
+
+
+def _record(step: Any) -> dict[str, Any]:
+    """A step as the page of a log takes it."""
+    facts = _facts(step, diff=True)
+    return {**facts, "changed": facts["paths"], "diffs": [{"path": "", "diff": facts["diff"]}]}
 
 
 def _diff(workspace: "Workspace", parser: Parser, words: Sequence[str], _: Placing) -> None:

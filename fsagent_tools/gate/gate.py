@@ -200,6 +200,7 @@ def _logged(workspace: Gated, operation: Operation) -> AbstractContextManager[An
         operation.effect.value,
         workspace.session.id,
         root=workspace.files.local_root if runs else None,
+        workspace=workspace.files.local_root,
         virtual=workspace.files.virtual,
         sent=operation.sent,
         mark=operation.is_mark,

@@ -1,14 +1,16 @@
 """What a search found, as lines: one after the other, or grouped by file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any
 
 from fsagent_tools.lines.styles import Style
 from fsagent_tools.names import display
 from fsagent_tools.search.walk import order
 
+BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
+COUNTED = 10  # times as many results as are shown are counted
 _KEYS = ("file", "line", "count", "line_id", "content")
 
 
@@ -64,6 +66,17 @@ class Matches:
         if "line_id" in match:
             shown["line_id"] = self._style.label(match["line_id"])
         return mark.join(str(shown[key]) for key in _KEYS if key in shown)
+
+
+def fitting(sizes: Iterable[int], most: int = BYTES_OF_RESULTS) -> int:
+    """How many of the first results, of so many bytes each, one answer holds; one at least."""
+    return max(1, sum(total <= most for total in accumulate(sizes)))
+
+
+def first_of(shown: int, found: int, most: int) -> str:
+    """How many of the results are shown. most: after which the search ended."""
+    total = f"{found:,}" if found <= most else f"more than {most:,}"
+    return f"First {shown:,} of {total} results"
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, int]:

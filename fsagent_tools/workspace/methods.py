@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fsagent_tools.lines.document import Document
     from fsagent_tools.lines.styles import Style
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits, TakenBack
-    from fsagent_tools.search.find import Kind
+    from fsagent_tools.search.scan import Kind
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
