@@ -5,19 +5,19 @@ import os
 import stat
 import struct
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
 
-from fsagent_tools.files.port import Listed, os_error
+from fsagent_tools.files.base import os_error
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
 _LARGEST = 64 << 20  # bytes of one read
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
-_BENEATH = DIRECTORY | os.O_NOFOLLOW
+INNER = DIRECTORY | os.O_NOFOLLOW
 AT_CWD = -100  # AT_FDCWD of linux/fcntl.h: in place of a directory
 _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
 STATX_BTIME = 0x800  # asked for and, in the answer, known
@@ -29,7 +29,7 @@ KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 
 @contextmanager
-def opened(fd: int, name: str, flags: int = _BENEATH, mode: int = 0o600) -> Iterator[int]:
+def opened(fd: int, name: str, flags: int = INNER, mode: int = 0o600) -> Iterator[int]:
     """What is called so beneath `fd`, opened: by default a directory, never through a link."""
     found = os.open(name, flags, mode, dir_fd=fd)
     try:
@@ -110,6 +110,24 @@ class Signature(NamedTuple):
         return now - max(self.mtime_ns, self.ctime_ns) < grain
 
 
+class LocalEntry(NamedTuple):
+    """See `base.Entry`."""
+
+    status: os.stat_result
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.status.st_mode)
+
+    @property
+    def size(self) -> int:
+        return self.status.st_size
+
+    @property
+    def version(self) -> Signature:
+        return Signature.of(self.status)
+
+
 class LocalFile:
     """An open regular file; `version` is as of opening, so from before any byte was read."""
 
@@ -153,13 +171,13 @@ class LocalFolder:
         status = os.fstat(self.fd)
         return status.st_dev, status.st_ino
 
-    def entries(self) -> Iterable[Listed]:
+    def entries(self) -> "list[os.DirEntry[str]]":
         with os.scandir(self.fd) as scan:
             return [*scan]
 
     def enter(self, name: str) -> "LocalFolder | None":
         try:
-            return LocalFolder(os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=self.fd))
+            return LocalFolder(os.open(name, INNER, dir_fd=self.fd))
         except OSError as error:
             if error.errno in _NO_DIRECTORY:
                 return None
