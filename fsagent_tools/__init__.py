@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
+    from fsagent_tools.files.memory import MemoryFiles
     from fsagent_tools.hosting.workspaces import Workspaces
-    from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
@@ -42,8 +42,7 @@ _HOMES = {
     "events": ("EventLog",),
     "config": ("load",),
     "approval.commandlines": ("simple_commands",),
-    "memory.files": ("MemoryFiles",),
-    "files.store": ("Store",),
+    "files.memory": ("MemoryFiles", "Store"),
     "options": ("select_tools",),
     "policy": ("Policy",),
     "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),

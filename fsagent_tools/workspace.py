@@ -10,10 +10,10 @@ from fsagent_tools.direct.rewind import Rewind
 from fsagent_tools.direct.verbs import Direct
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.files.base import Copied, Done
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.port import Copied, Done
-from fsagent_tools.files.store import Store
+from fsagent_tools.files.memory import Store
 from fsagent_tools.gate import check_guards
 from fsagent_tools.gate.methods import verb
 from fsagent_tools.lines.styles import STYLES, StyleName

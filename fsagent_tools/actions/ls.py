@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.files.port import Listed
+from fsagent_tools.files.base import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.start import Start, fitting, printable

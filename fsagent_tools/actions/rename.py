@@ -13,7 +13,7 @@ from fsagent_tools.answers.edited import clipped, of_files
 from fsagent_tools.edits.locate import locate
 from fsagent_tools.encoding import decode, encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING

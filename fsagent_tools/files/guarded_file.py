@@ -1,34 +1,18 @@
 """What the guard opens for reading: files and directories."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Self
+from contextlib import AbstractContextManager, contextmanager
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.files import refusals
-from fsagent_tools.files.port import FileContent, Folder, Listed, Place, Version
+from fsagent_tools.files.base import FileContent, Folder, Listed, Place, Version
+from fsagent_tools.files.errors import refusal
 from fsagent_tools.policy import Policy
 
 SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 ENDLESS = 1 << 62  # bytes: what has no size to go by is read to its end
 
 
-class WithBlock:
-    """Closed at the end of its `with` block."""
-
-    __slots__ = ()
-
-    def close(self) -> None:
-        """Give up what is held open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class ReadableFile(WithBlock):
+class ReadableFile(AbstractContextManager["ReadableFile"]):
     """A regular file that was opened and allowed; `version` is from before any byte was read.
 
     fd: its descriptor, -1 where the files are elsewhere.
@@ -78,7 +62,7 @@ class ReadableFile(WithBlock):
         try:
             return self._content.pread(max(0, size), offset)
         except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
+            raise refusal(error, self.place.told) from None
 
     @contextmanager
     def unless_replaced(self, known: Version | None) -> "Iterator[ReadableFile]":
@@ -92,8 +76,11 @@ class ReadableFile(WithBlock):
     def close(self) -> None:
         self._content.close()
 
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-class Directory(WithBlock):
+
+class Directory(AbstractContextManager["Directory"]):
     """An open directory, for listing and for walking down.
 
     identity: equal for one directory, by whatever way it was reached. fd: as of `ReadableFile`.
@@ -119,14 +106,14 @@ class Directory(WithBlock):
         try:
             return [*self._folder.entries()]
         except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
+            raise refusal(error, self.place.told) from None
 
     def enter(self, name: str) -> "Directory | None":
         """The directory `name` in it; None for a link, a file or nothing. Raises a `ToolError`."""
         try:
             inner = self._folder.enter(name)
         except OSError as error:
-            raise refusals.refusal(error, self.place.inside(name).told) from None
+            raise refusal(error, self.place.inside(name).told) from None
         below = f"{self._below}/{name}" if self._below else name
         return None if inner is None else Directory(inner, self._top, self._policy, below)
 
@@ -137,7 +124,10 @@ class Directory(WithBlock):
         try:
             return ReadableFile(self._folder.open(name), place, self._policy)
         except OSError as error:
-            raise refusals.refusal(error, place.told) from None
+            raise refusal(error, place.told) from None
 
     def close(self) -> None:
         self._folder.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

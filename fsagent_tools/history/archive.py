@@ -16,9 +16,9 @@ from typing import Any
 
 from fsagent_tools.call import new_step
 from fsagent_tools.errors import NotConfigured
-from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.files.atomic import write_all
+from fsagent_tools.files.base import EntrySlot
 from fsagent_tools.files.open_file import AT_CWD, READ, birth_ns, is_overlay, opened
-from fsagent_tools.files.replace import write_all
 from fsagent_tools.history.copying import copy_file, is_whole
 from fsagent_tools.history.prune import JOURNAL, KEPT, KNOWN, prune, prune_all
 from fsagent_tools.history.states import Identity, JournalLine, State, kept_name

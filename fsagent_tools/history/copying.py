@@ -5,8 +5,8 @@ import fcntl
 import os
 from contextlib import suppress
 
+from fsagent_tools.files.atomic import copy_metadata
 from fsagent_tools.files.open_file import AT_CWD, opened
-from fsagent_tools.files.replace import copy_metadata
 from fsagent_tools.history.states import Identity
 
 _CLONE = 0x40049409  # FICLONE of linux/fs.h

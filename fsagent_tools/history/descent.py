@@ -4,8 +4,8 @@ import errno
 import os
 from contextlib import AbstractContextManager
 
-from fsagent_tools.files.beneath import STEP
 from fsagent_tools.files.open_file import READ, opened
+from fsagent_tools.files.resolve import STEP
 
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 

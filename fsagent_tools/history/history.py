@@ -11,8 +11,8 @@ from pathlib import Path
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import InvalidArguments, Missing, NotConfigured, WriteFailed
+from fsagent_tools.files.errors import outside
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.commands import CommandWatch
 from fsagent_tools.history.contents import Contents

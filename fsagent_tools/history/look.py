@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from fsagent_tools.files.atomic import RECOVERY_PREFIX
+from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.files.open_file import READ, birth_ns, opened
-from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 from fsagent_tools.history.descent import Descent, is_absent
 from fsagent_tools.history.glances import (
     GONE,

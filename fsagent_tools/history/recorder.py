@@ -8,7 +8,7 @@ from typing import Any
 
 from fsagent_tools.call import current, new_step
 from fsagent_tools.errors import Conflict, TooLarge
-from fsagent_tools.files.keeping import EntrySlot, Members, NotKept
+from fsagent_tools.files.base import EntrySlot, Members, NotKept
 from fsagent_tools.history.archive import Archive
 from fsagent_tools.history.states import ABSENT, JournalLine, State, delta_of
 from fsagent_tools.session.memory import Session

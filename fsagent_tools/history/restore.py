@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fsagent_tools.errors import Conflict
-from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.files.atomic import IN_PLACE, rename_new
+from fsagent_tools.files.base import TIMEOUT, EntrySlot
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.locks import locked, sweep
 from fsagent_tools.files.open_file import AT_CWD, READ, opened
-from fsagent_tools.files.port import TIMEOUT
-from fsagent_tools.files.replace import IN_PLACE, rename_new
 from fsagent_tools.history.contents import Contents
 from fsagent_tools.history.plan import Restoration
 from fsagent_tools.history.recorder import JournalWriter

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from fsagent_tools.files.keeping import EntrySlot
+from fsagent_tools.files.base import EntrySlot
 from fsagent_tools.files.open_file import KINDS
 from fsagent_tools.records import dataclass
 

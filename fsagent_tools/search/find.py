@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from fsagent_tools.files.port import Listed
+from fsagent_tools.files.base import Listed
 from fsagent_tools.globs import Glob
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.start import Start

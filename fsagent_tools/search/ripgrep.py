@@ -12,7 +12,7 @@ from itertools import count
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
-from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.process.alone import Alone, start_alone
 from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs

@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from fsagent_tools.errors import NotADirectory, TimedOut
+from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
-from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.globs import Glob
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
 from fsagent_tools.search.encoded import all_hits

@@ -6,9 +6,8 @@ from operator import attrgetter
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
+from fsagent_tools.files.base import TEMP_PREFIX, Listed
 from fsagent_tools.files.guarded_file import Directory
-from fsagent_tools.files.port import Listed
-from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.names import composed, display
 from fsagent_tools.records import dataclass
 from fsagent_tools.search.gitignore import MAX_BYTES, Ignores

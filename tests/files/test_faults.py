@@ -10,8 +10,8 @@ import pytest
 
 from fsagent_tools import Policy, errors
 from fsagent_tools.files import locks
+from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.replace import TEMP_PREFIX
 from tests.conftest import PATIENCE, Traced, needs_strace, unmount
 
 OLD, NEW = b"o" * 300_000, b"n" * 300_000
@@ -27,8 +27,8 @@ root, what = sys.argv[1:]
 door = LocalFiles(root, Policy(), durable=True)
 door.place(".")
 import secrets, difflib, ctypes
-from fsagent_tools.files.disk import open_beneath
-from fsagent_tools.files.replace import _flagged_rename
+from fsagent_tools.files.resolve import open_beneath
+from fsagent_tools.files.atomic import _flagged_rename
 open_beneath(), _flagged_rename()
 def write():
     with door.lock("f") as target:

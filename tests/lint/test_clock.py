@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools import Policy, Workspace, lint
 from fsagent_tools.edits.leftovers import elided
 from fsagent_tools.errors import Denied
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.lint.introduced import introduced
 from fsagent_tools.lint.places import LATE, Source, Undecided
 from fsagent_tools.lint.validators import validator_of
