@@ -6,14 +6,24 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from fsagent_tools.files.open_file import (
+    Etag,
+    LocalEntry,
+    LocalFile,
+    Signature,
+    StoredFile,
+    StoreEntry,
+)
+
 TIMEOUT = 10.0  # seconds to wait for other writers
 COMPARED = 64 << 20  # bytes up to which a write reads what it replaces
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
 
 
-def os_error(code: int) -> OSError:
-    """An error of the system with its own words."""
-    return OSError(code, os.strerror(code))
+Version = Signature | Etag  # of one content of one file: equal for the same, and for no other
+FileContent = LocalFile | StoredFile
+Entry = LocalEntry | StoreEntry  # what is at a path
+Listed = os.DirEntry[str] | StoreEntry  # what is in a directory
 
 
 @dataclass(frozen=True)
@@ -37,21 +47,6 @@ class Place:
             return self
         above = (self.relative, self.absolute, self.told, self.told_absolute)
         return Place(*(path if base == "." else f"{base.rstrip('/')}/{path}" for base in above))
-
-
-class Version(Protocol):
-    """A token for one content of one file: equal to that of the same content, and only to it.
-
-    `str()` of it holds in other processes, too.
-    """
-
-    @property
-    def size(self) -> int: ...
-    @property
-    def mtime_ns(self) -> int: ...
-    def racy(self, now_ns: int | None = None) -> bool:
-        """Whether a write after `now_ns` (default now) could still leave an equal token."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -101,67 +96,13 @@ class Copied:
     skipped: list[str]
 
 
-class Stamped(Protocol):
-    """Size in bytes, and when an entry was last changed, in ns since 1970."""
-
-    @property
-    def st_size(self) -> int: ...
-    @property
-    def st_mtime_ns(self) -> int: ...
-
-
-class Listed(Protocol):
-    """One entry of a directory."""
-
-    @property
-    def name(self) -> str: ...
-    def is_dir(self, *, follow_symlinks: bool) -> bool: ...
-    def is_file(self, *, follow_symlinks: bool) -> bool: ...
-    def is_symlink(self) -> bool: ...
-    def stat(self, *, follow_symlinks: bool) -> Stamped: ...
-
-
-class Entry(Protocol):
-    """What is at a path, of a link the link. version: equal while it is the same."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def version(self) -> Version | None: ...
-
-
-class FileContent(Protocol):
-    """A file that was opened; `version` is from before any byte was read. fd: -1 for none."""
-
-    @property
-    def fd(self) -> int: ...
-    @property
-    def version(self) -> Version: ...
-    def pread(self, size: int, offset: int) -> bytes: ...
-    def close(self) -> None: ...
-
-
-class Folder(Protocol):
-    """A directory that was opened; no name in it is followed if it is a link. fd: -1 for none."""
-
-    @property
-    def fd(self) -> int: ...
-    @property
-    def identity(self) -> object: ...
-    def entries(self) -> Iterable[Listed]: ...
-    def enter(self, name: str) -> "Folder | None": ...
-    def open(self, name: str) -> FileContent: ...
-    def close(self) -> None: ...
-
-
 @dataclass
 class ResolvedPath:
     """What a path leads to, held until it is closed: what the guard allows is what is used.
 
     above: absolute path of the last directory on the way, links resolved. missing: the names below
-    that: one for an ordinary end, existing or not; more when parents are missing; none for a root.
+    that: one for an ordinary end, existing or not; more when parents are missing; none for a root
+    and for a directory that was opened itself.
     slash: only a directory will do. fd: of the directory at `above`, which closing closes; -1 where
     the files are elsewhere. place: of what the guard has allowed.
     """
@@ -201,6 +142,8 @@ class Filesystem(Protocol):
         beneath no root. holds_root: whether that is a root, or above one.
     hold: keeps other writers off paths; hold_folder: those who hold it so off the directory
         `above`. Both raise `TimedOut` and `Cancelled`.
+    folder: a directory, opened, which `enter` (never through a link; None where there is no
+        directory), `list` and `identity` (equal for one directory) are asked about.
     siblings: the names in `above`. members: the entry, called "", and all in it with their paths
         from there. make_parents: makes what a lock needs. making: is around each directory that is
         made, and may refuse it. writable: whether a file that is there may be replaced.
@@ -224,7 +167,10 @@ class Filesystem(Protocol):
     def stat(self, at: ResolvedPath) -> Entry: ...
     def describe(self, at: ResolvedPath, kind_of: Callable[[str], str | None]) -> Status: ...
     def open(self, at: ResolvedPath) -> FileContent: ...
-    def folder(self, at: ResolvedPath) -> Folder: ...
+    def folder(self, at: ResolvedPath) -> ResolvedPath: ...
+    def enter(self, at: ResolvedPath, name: str) -> ResolvedPath | None: ...
+    def list(self, at: ResolvedPath) -> Iterable[Listed]: ...
+    def identity(self, at: ResolvedPath) -> object: ...
     def siblings(self, at: ResolvedPath) -> Sequence[str]: ...
     def members(self, at: ResolvedPath) -> Iterable[tuple[str, Entry]]: ...
     def make_parents(self, at: ResolvedPath, making: Making) -> None: ...

@@ -197,7 +197,7 @@ class GuardedFiles:
 
     def directory(self, path: str) -> Directory:
         """Open a directory for listing; it may be on the way to what is allowed."""
-        return Directory(*self._opened(path, None, folder=True), self.policy)
+        return Directory(*self._opened(path, None, folder=True), self.policy, self.store)
 
     # Changes
 

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -22,38 +22,44 @@ from fsagent_tools.files.base import (
     ResolvedPath,
     Status,
     Version,
-    os_error,
 )
 from fsagent_tools.files.errors import shown
 from fsagent_tools.files.guarded import GuardedFiles, LockedFile
 from fsagent_tools.files.locks import hold_all, locked, sweep
 from fsagent_tools.files.open_file import (
-    DIRECTORY,
     INNER,
     READ,
     LocalEntry,
     LocalFile,
-    LocalFolder,
     Signature,
     birth_ns,
     check_regular,
     kind_of,
+    os_error,
 )
-from fsagent_tools.files.resolve import Roots, beneath, open_beneath, path_of
+from fsagent_tools.files.resolve import Roots
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.descriptors import held
 
+_NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
 
-class LocalFilesystem:
+
+class LocalFilesystem(Roots):
     """See `base.Filesystem`: what was resolved holds a directory open, from the check to the act.
 
-    walks: never use openat2. durable, recording: see `LocalFiles`.
+    durable, recording: see `LocalFiles`.
     """
 
     def __init__(
-        self, roots: Roots, *, durable: bool, walks: bool, recording: Recording | None
+        self,
+        given: str,
+        allowed: Iterable[str],
+        *,
+        walks: bool,
+        durable: bool,
+        recording: Recording | None,
     ) -> None:
-        self.roots, self.walks = roots, walks
+        super().__init__(given, allowed, walks=walks)
         self.durable, self.recording = durable, recording
         self._recorder: Recorder | None = None
 
@@ -64,41 +70,8 @@ class LocalFilesystem:
             self._recorder = self.recording()
         return self._recorder
 
-    def open_directly(
-        self, path: str, *, folder: bool, virtual: bool
-    ) -> tuple[LocalFile | LocalFolder, str] | None:
-        """By one system call. None where that fails: the walk decides, and finds the words."""
-        open_at = open_beneath()
-        if open_at is None or self.walks:
-            return None
-        root, raw = self.roots.start(self.roots.own(path) if virtual else path)
-        try:
-            fd = open_at(root.fd, raw, DIRECTORY if folder else READ)
-        except OSError:
-            return None
-        if (real := path_of(fd)) is None:
-            os.close(fd)
-            return None
-        try:
-            return (LocalFolder if folder else LocalFile)(fd), real
-        except OSError:
-            return None
-
     def resolve(self, path: str, *, follow: bool, virtual: bool) -> ResolvedPath:
-        return self.roots.walk(self.roots.own(path) if virtual else path, path, follow=follow)
-
-    def relative(self, real: str) -> str | None:
-        return self.roots.relative(real)
-
-    def split(self, absolute: str) -> tuple[str, str]:
-        """A real root, and what a path is from there. Raises `OutsideWorkspace`."""
-        for root in self.roots.spelled.values():
-            if beneath(absolute, root.real):
-                return root.real, absolute[len(root.real) :].strip("/")
-        raise refusals.outside(absolute)
-
-    def holds_root(self, real: str) -> bool:
-        return any(beneath(root.real, real) for root in self.roots.spelled.values())
+        return self.walk(self.own(path) if virtual else path, path, follow=follow)
 
     def hold(
         self, paths: Sequence[ResolvedPath], path: str, timeout: float
@@ -128,9 +101,25 @@ class LocalFilesystem:
         check_regular(status)  # opening a device may do something
         return LocalFile(os.open(at.name, READ | os.O_NOFOLLOW, dir_fd=at.fd))
 
-    def folder(self, at: ResolvedPath) -> LocalFolder:
+    def folder(self, at: ResolvedPath) -> ResolvedPath:
         self.stat(at)  # missing names are told as such
-        return LocalFolder(os.open(at.name, INNER, dir_fd=at.fd))
+        return ResolvedPath(at.real, (), fd=os.open(at.name, INNER, dir_fd=at.fd))
+
+    def enter(self, at: ResolvedPath, name: str) -> ResolvedPath | None:
+        try:
+            return ResolvedPath("", (), fd=os.open(name, INNER, dir_fd=at.fd))
+        except OSError as error:
+            if error.errno in _NO_DIRECTORY:
+                return None
+            raise
+
+    def list(self, at: ResolvedPath) -> "list[os.DirEntry[str]]":
+        with os.scandir(at.fd) as scan:
+            return [*scan]
+
+    def identity(self, at: ResolvedPath) -> tuple[int, int]:
+        status = os.fstat(at.fd)
+        return status.st_dev, status.st_ino
 
     def siblings(self, at: ResolvedPath) -> Sequence[str]:
         try:
@@ -305,9 +294,6 @@ class LocalFilesystem:
 
         atomic.remove_tree(at.fd, at.name, take if recorder else atomic.unlink)
 
-    def close(self) -> None:
-        self.roots.close()
-
 
 def _is_one_file(*names: tuple[int, str]) -> bool:
     """Whether both are names of one file, by hard links."""
@@ -340,8 +326,9 @@ class LocalFiles(GuardedFiles):
         virtual: bool = False,
         recording: Recording | None = None,
     ) -> None:
-        roots = Roots(str(root), policy.opened)
-        store = LocalFilesystem(roots, durable=durable, walks=walk, recording=recording)
+        store = LocalFilesystem(
+            str(root), policy.opened, walks=walk, durable=durable, recording=recording
+        )
         super().__init__(store, policy, virtual=virtual)
         self.local_root = Path(root)
 

@@ -10,9 +10,9 @@ from contextlib import closing, suppress
 from functools import cache
 
 from fsagent_tools import errors
-from fsagent_tools.files.base import ResolvedPath, os_error
+from fsagent_tools.files.base import ResolvedPath
 from fsagent_tools.files.errors import loop, no_such, not_a_directory, outside, refusal, shown
-from fsagent_tools.files.open_file import AT_CWD, DIRECTORY, opened
+from fsagent_tools.files.open_file import AT_CWD, DIRECTORY, READ, LocalFile, opened, os_error
 from fsagent_tools.names import may_be_respelled, meant
 
 SYS_OPENAT2 = 437  # the same number on every architecture since Linux 5.6
@@ -86,9 +86,12 @@ class Root:
 class Roots:
     """The main root, and the further ones that a policy's absolute `allowed_paths` open."""
 
-    def __init__(self, given: str, allowed: Iterable[str]) -> None:
-        """Does no IO. allowed: absolute paths; one that is not there opens nothing."""
-        self._given, self._allowed = given, tuple(allowed)
+    def __init__(self, given: str, allowed: Iterable[str], *, walks: bool) -> None:
+        """Does no IO.
+
+        allowed: absolute paths; one that is not there opens nothing. walks: never use openat2.
+        """
+        self._given, self._allowed, self.walks = given, tuple(allowed), walks
         self._lock = threading.Lock()
         self._opened: tuple[Root, Mapping[str, Root]] | None = None
 
@@ -146,12 +149,40 @@ class Roots:
             return path
         return path.lstrip("/") or "."
 
-    def start(self, path: str) -> tuple[Root, bytes]:
-        """The root that an absolute path begins with; the main one (which refuses it) if none."""
-        for spelled, root in self.spelled.items():
+    def split(self, absolute: str) -> tuple[str, str]:
+        """A real root, and what a path is from there. Raises `OutsideWorkspace`."""
+        for root in self.spelled.values():
+            if beneath(absolute, root.real):
+                return root.real, absolute[len(root.real) :].strip("/")
+        raise outside(absolute)
+
+    def holds_root(self, real: str) -> bool:
+        return any(beneath(root.real, real) for root in self.spelled.values())
+
+    def open_directly(
+        self, path: str, *, folder: bool, virtual: bool
+    ) -> tuple[LocalFile | ResolvedPath, str] | None:
+        """By one system call. None where that fails: the walk decides, and finds the words."""
+        open_at = open_beneath()
+        if open_at is None or self.walks:
+            return None
+        path = self.own(path) if virtual else path
+        root = self.main  # which refuses an absolute path
+        for spelled, other in self.spelled.items():
             if path.startswith(f"{spelled}/"):
-                return root, os.fsencode(path[len(spelled) :].lstrip("/") or ".")
-        return self.main, os.fsencode(path)
+                path, root = path[len(spelled) :].lstrip("/") or ".", other
+                break
+        try:
+            fd = open_at(root.fd, os.fsencode(path), DIRECTORY if folder else READ)
+        except OSError:
+            return None
+        if (real := path_of(fd)) is None:
+            os.close(fd)
+            return None
+        try:
+            return ResolvedPath(real, (), fd=fd) if folder else LocalFile(fd), real
+        except OSError:
+            return None
 
     def walk(self, path: str, spelled: str, *, follow: bool = True) -> ResolvedPath:
         """Resolve `path` one component at a time, each opened beneath the one before.

@@ -10,7 +10,6 @@ import pytest
 
 from fsagent_tools import Policy, errors
 from fsagent_tools.files import locks
-from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.files.local import LocalFiles
 from tests.conftest import PATIENCE, Traced, needs_strace, unmount
 
@@ -303,20 +302,3 @@ def test_a_directory_swapped_for_a_link_a_hundred_thousand_times_never_leads_out
     tmp_path, walk
 ):
     race(tmp_path, walk, 10, tries=100_000)
-
-
-@pytest.mark.slow
-def test_kill_9_at_random_moments_leaves_old_or_new(tmp_path):
-    root = tmp_path / "ws"
-    for number in range(60):
-        build(root)
-        run = subprocess.Popen([sys.executable, "-c", PROGRAM, root, "write"],
-                               stdout=subprocess.PIPE)  # fmt: skip
-        run.stdout.readline()
-        time.sleep(number / 20_000)
-        run.kill()
-        run.wait()
-        run.stdout.close()
-        check(root, "write", False)
-        assert len(litter(root)) <= 1
-        assert all(name.startswith(TEMP_PREFIX) for name in litter(root))

@@ -233,7 +233,7 @@ def test_no_descriptor_stays_open(door, root):
 
 
 def test_without_proc_the_walk_itself_knows_where_it_is(opens, root, monkeypatch):
-    for module in ("resolve", "local"):
+    for module in ("resolve",):
         monkeypatch.setattr(f"fsagent_tools.files.{module}.path_of", lambda fd: None)
     (root / "link").symlink_to(root / "sub")
     door = opens(Policy(denied_paths=("sub/deep*",)))
