@@ -35,11 +35,11 @@ from fsagent_tools.files.open_file import (
     birth_ns,
     check_regular,
     kind_of,
+    opened,
     os_error,
 )
 from fsagent_tools.files.resolve import Roots
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime.descriptors import held
 
 _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
 
@@ -123,7 +123,7 @@ class LocalFilesystem(Roots):
 
     def siblings(self, at: ResolvedPath) -> Sequence[str]:
         try:
-            with held(os.open(".", INNER, dir_fd=at.fd)) as directory:
+            with opened(at.fd, ".") as directory:
                 return os.listdir(directory)
         except OSError:
             return []
