@@ -18,8 +18,6 @@ from fsagent_tools.files.open_file import (
 TIMEOUT = 10.0  # seconds to wait for other writers
 COMPARED = 64 << 20  # bytes up to which a write reads what it replaces
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
-
-
 Version = Signature | Etag  # of one content of one file: equal for the same, and for no other
 FileContent = LocalFile | StoredFile
 Entry = LocalEntry | StoreEntry  # what is at a path
@@ -102,9 +100,9 @@ class ResolvedPath:
 
     above: absolute path of the last directory on the way, links resolved. missing: the names below
     that: one for an ordinary end, existing or not; more when parents are missing; none for a root
-    and for a directory that was opened itself.
-    slash: only a directory will do. fd: of the directory at `above`, which closing closes; -1 where
-    the files are elsewhere. place: of what the guard has allowed.
+    and for a directory that was opened itself. slash: only a directory will do. fd: of the
+    directory at `above`, which closing closes; -1 where the files are elsewhere. place: of what the
+    guard has allowed.
     """
 
     above: str
@@ -143,7 +141,7 @@ class Filesystem(Protocol):
     hold: keeps other writers off paths; hold_folder: those who hold it so off the directory
         `above`. Both raise `TimedOut` and `Cancelled`.
     folder: a directory, opened, which `enter` (never through a link; None where there is no
-        directory), `list` and `identity` (equal for one directory) are asked about.
+        directory), `entries` and `identity` (equal for one directory) are asked about.
     siblings: the names in `above`. members: the entry, called "", and all in it with their paths
         from there. make_parents: makes what a lock needs. making: is around each directory that is
         made, and may refuse it. writable: whether a file that is there may be replaced.
@@ -169,7 +167,7 @@ class Filesystem(Protocol):
     def open(self, at: ResolvedPath) -> FileContent: ...
     def folder(self, at: ResolvedPath) -> ResolvedPath: ...
     def enter(self, at: ResolvedPath, name: str) -> ResolvedPath | None: ...
-    def list(self, at: ResolvedPath) -> Iterable[Listed]: ...
+    def entries(self, at: ResolvedPath) -> Iterable[Listed]: ...
     def identity(self, at: ResolvedPath) -> object: ...
     def siblings(self, at: ResolvedPath) -> Sequence[str]: ...
     def members(self, at: ResolvedPath) -> Iterable[tuple[str, Entry]]: ...

@@ -106,7 +106,7 @@ class Directory(AbstractContextManager["Directory"]):
     def entries(self) -> list[Listed]:
         """What is in it, in any order; valid while it is open. Raises a `ToolError`."""
         try:
-            return [*self._store.list(self._at)]
+            return [*self._store.entries(self._at)]
         except OSError as error:
             raise refusal(error, self.place.told) from None
 

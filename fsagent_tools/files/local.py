@@ -113,7 +113,7 @@ class LocalFilesystem(Roots):
                 return None
             raise
 
-    def list(self, at: ResolvedPath) -> "list[os.DirEntry[str]]":
+    def entries(self, at: ResolvedPath) -> list[os.DirEntry[str]]:
         with os.scandir(at.fd) as scan:
             return [*scan]
 

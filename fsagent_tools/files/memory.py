@@ -195,7 +195,7 @@ class StoreFilesystem:
             return ResolvedPath(inner.real, ()) if self.stat(inner).is_dir() else None
         return None
 
-    def list(self, at: ResolvedPath) -> Iterable[StoreEntry]:
+    def entries(self, at: ResolvedPath) -> Iterable[StoreEntry]:
         return self._store.list(at.real[1:])
 
     def identity(self, at: ResolvedPath) -> str:
