@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
+    from fsagent_tools.files.memory import MemoryFiles
     from fsagent_tools.gate.commandline import simple_commands
     from fsagent_tools.gate.prompt import approve_at_terminal, ask_at_terminal
     from fsagent_tools.gate.request import Request, Verdict
-    from fsagent_tools.memory.files import MemoryFiles
     from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
@@ -40,8 +40,7 @@ _HOMES = {
     "errors": ("ToolError",),
     "events": ("EventLog",),
     "gate.commandline": ("simple_commands",),
-    "memory.files": ("MemoryFiles",),
-    "files.store": ("Store",),
+    "files.memory": ("MemoryFiles", "Store"),
     "options": ("select_tools",),
     "policy": ("Policy",),
     "gate.prompt": ("approve_at_terminal", "ask_at_terminal"),

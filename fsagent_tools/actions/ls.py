@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fsagent_tools.files.port import Listed
+from fsagent_tools.files.base import Listed
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.start import Start, printable

@@ -11,7 +11,7 @@ from fsagent_tools.actions.diagnostics import lacks_server, text_for_server
 from fsagent_tools.edits.locate import locate
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING

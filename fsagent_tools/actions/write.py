@@ -9,8 +9,8 @@ from typing import Any, Literal
 from fsagent_tools.edits.leftovers import elided
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
-from fsagent_tools.files.guard import LockedFile
-from fsagent_tools.files.port import COMPARED
+from fsagent_tools.files.base import COMPARED
+from fsagent_tools.files.guarded import LockedFile
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.results import Findings

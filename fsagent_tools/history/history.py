@@ -9,8 +9,8 @@ from pathlib import Path
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict, InvalidArguments, Missing, NotConfigured, WriteFailed
+from fsagent_tools.files.errors import outside
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.refusals import outside
 from fsagent_tools.history.diffs import diff_of, step_change
 from fsagent_tools.history.journal import Journal
 from fsagent_tools.history.reverting import PathPlan, Reverting

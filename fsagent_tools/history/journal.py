@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 
-from fsagent_tools.files.keeping import EntrySlot, Members
+from fsagent_tools.files.base import EntrySlot, Members
 from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, PathEntry, file_content, hash_of
 from fsagent_tools.history.snapshots import MAX_READ, OPAQUE
 from fsagent_tools.history.store import HistoryStore, RecordedChange

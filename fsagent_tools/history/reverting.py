@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict, Denied, ToolError
+from fsagent_tools.files.atomic import remove_tree, rename_new, temporary, write_all
+from fsagent_tools.files.base import TEMP_PREFIX, TIMEOUT
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.locks import locked
 from fsagent_tools.files.open_file import DIRECTORY, READ, opened
-from fsagent_tools.files.port import TIMEOUT
-from fsagent_tools.files.replace import TEMP_PREFIX, rename_new, temporary, write_all
-from fsagent_tools.files.tree import remove_tree
 from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, UNKEPT, PathEntry, file_content
 from fsagent_tools.history.journal import line_ids_of
 from fsagent_tools.history.snapshots import IGNORED

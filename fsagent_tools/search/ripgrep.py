@@ -12,7 +12,7 @@ from functools import cache
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
-from fsagent_tools.files.replace import TEMP_PREFIX
+from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.search.contents import Source
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fsagent_tools.errors import TimedOut
+from fsagent_tools.files.base import TEMP_PREFIX, Listed
 from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.port import Listed
-from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.globs import Glob
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
 from fsagent_tools.search.query import Query, in_any_form, regex_of

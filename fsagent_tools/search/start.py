@@ -7,10 +7,10 @@ from functools import cached_property, partial
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
+from fsagent_tools.files.base import Place
+from fsagent_tools.files.errors import printable as printable
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import Directory
-from fsagent_tools.files.port import Place
-from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.names import from_display
 from fsagent_tools.policy.programs import Programs

@@ -7,9 +7,8 @@ from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
+from fsagent_tools.files.base import TEMP_PREFIX, Listed
 from fsagent_tools.files.guarded_file import Directory
-from fsagent_tools.files.port import Listed
-from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.names import composed, display
 from fsagent_tools.search.gitignore import Ignores
 from fsagent_tools.search.start import Start

@@ -9,9 +9,8 @@ from typing import Protocol
 
 from fsagent_tools.encoding import Decoded, as_held, has_stray, lookup
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
-from fsagent_tools.files.guard import LockedFile
-from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.port import COMPARED, Version
+from fsagent_tools.files.base import COMPARED, Version
+from fsagent_tools.files.guarded import GuardedFiles, LockedFile
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
 from fsagent_tools.lines.source import Lines, split

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from fsagent_tools.encoding import Assumed, check_head
-from fsagent_tools.files.guard import LockedFile
+from fsagent_tools.files.base import Version
+from fsagent_tools.files.guarded import LockedFile
 from fsagent_tools.files.guarded_file import ReadableFile
-from fsagent_tools.files.port import Version
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.styles import STYLES, Style

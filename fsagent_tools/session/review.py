@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol
 
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.results import Findings
 
 _MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.results import Findings
 from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
@@ -19,7 +19,7 @@ from fsagent_tools.session.review import Lint, Originals
 from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
-    from fsagent_tools.files.keeping import Recorder
+    from fsagent_tools.files.base import Recorder
     from fsagent_tools.history.history import History
     from fsagent_tools.lint import ServerAnswer, ServerCheck
     from fsagent_tools.lsp.manager import ServerManager

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.files.base import Copied, Done
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.port import Copied, Done
-from fsagent_tools.files.store import Store
+from fsagent_tools.files.memory import Store
 from fsagent_tools.gate.gate import check_guards
 from fsagent_tools.gate.request import Origins
 from fsagent_tools.lines.styles import STYLES, StyleName
@@ -29,7 +29,7 @@ from fsagent_tools.workspace.services import Services
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
-    from fsagent_tools.files.guard import LockedFile
+    from fsagent_tools.files.guarded import LockedFile
     from fsagent_tools.gate.request import Approve
     from fsagent_tools.lsp.servers import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
