@@ -2,7 +2,7 @@
 
 from fsagent_tools.approval.commandlines import SimpleCommand
 from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
-from fsagent_tools.options import Options, WorkspaceSource
+from fsagent_tools.options import Options, WorkspaceSource, with_signature
 from fsagent_tools.replies import (
     Completed,
     DirectoryEntry,
@@ -47,4 +47,5 @@ __all__ = [
     "Unrestored",
     "WorkspaceSource",
     "calls_of",
+    "with_signature",
 ]

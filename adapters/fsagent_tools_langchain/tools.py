@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, create_model
 
 from fsagent_tools import Outcome, Tool, Toolset, approving, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.types import Options, WorkspaceSource
+from fsagent_tools.types import Options, WorkspaceSource, with_signature
 from fsagent_tools_langchain.interrupts import holding
 from fsagent_tools_langchain.live import ToolRuntime, ids_of, in_turn, sink
 
@@ -76,6 +76,7 @@ class Form:
         return [{"type": "text", "text": outcome.text}, *blocks]
 
 
+@with_signature
 def get_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str | None = None,
@@ -98,6 +99,7 @@ def get_tools(
     return [adapt(tool, form) for tool in select_tools(workspace, toolset, **chosen)]
 
 
+@with_signature
 async def aget_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str | None = None,

@@ -14,7 +14,7 @@ from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
 
 from fsagent_tools import Outcome, Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.types import Options, WorkspaceSource
+from fsagent_tools.types import Options, WorkspaceSource, with_signature
 from fsagent_tools_llamaindex.approval import call_of, in_turn, inside
 
 Images = Literal["tool", "off"]
@@ -31,6 +31,7 @@ class ContextOptions(Options, total=False):
     images: Images
 
 
+@with_signature
 def get_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str | None = None,
@@ -54,6 +55,7 @@ def get_tools(
     return [FsAgentTool(tool, None, images) for tool in select_tools(workspace, toolset, **chosen)]
 
 
+@with_signature
 async def aget_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str | None = None,
