@@ -5,7 +5,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable
 from contextvars import copy_context
-from functools import partial
 from inspect import isawaitable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -39,11 +38,6 @@ def interrupt_on(
         when: Whether a call is asked about, by its arguments alone, as the model sent them (there
             is no diff): the middleware calls it again when the run is resumed, and a False by then
             would run what was rejected. By default always.
-
-    Examples:
-        >>> def is_unknown(request: Request) -> bool:
-        ...     return any(part.words != ("git", "status") for part in request.commands)
-        >>> middleware = HumanInTheLoopMiddleware(interrupt_on(tools, when=is_unknown))
     """
     return {tool.name: _configured(tool, when) for tool in tools if _needs_approval(tool)}
 
@@ -106,9 +100,8 @@ def holding(
                 f"approved, so nothing was done. Now the call would do this:\n{now}\n",
                 hint="Call again if that is still right: approval is asked for anew.",
             )
-        verdict: Any = True
-        if own := tool.workspace.approve:
-            verdict = own(request)
+        own = tool.workspace.approve
+        verdict: Any = own(request) if own else True
         return await verdict if waits and isawaitable(verdict) else verdict
 
     def approve_now(request: Request) -> Any:
@@ -131,9 +124,8 @@ async def _approved(
     configured = runtime.config.get("configurable", {})
     saver = configured.get(_SAVER)
     space = configured.get("checkpoint_ns", "").rpartition("|")[0]
-    place: Any = {
-        "configurable": {"thread_id": configured.get("thread_id"), "checkpoint_ns": space}
-    }
+    thread = {"thread_id": configured.get("thread_id"), "checkpoint_ns": space}
+    place: Any = {"configurable": thread}
     for _ in range(_STEPS if saver else 0):
         saved = await saver.aget_tuple(place) if waits else saver.get_tuple(place)
         messages = saved.checkpoint["channel_values"].get("messages", ()) if saved else ()
@@ -166,18 +158,17 @@ def _outside_loop(work: Callable[[], str]) -> str:
         asyncio.get_running_loop()
     except RuntimeError:
         return work()
-    done: SimpleQueue[Callable[[], str]] = SimpleQueue()
+    done: SimpleQueue[tuple[str, BaseException | None]] = SimpleQueue()
     context = copy_context()
 
     def run() -> None:
         try:
-            done.put(partial(str, context.run(work)))
+            done.put((context.run(work), None))
         except BaseException as error:  # noqa: BLE001 - raised where it is waited for
-            done.put(partial(_raised, error))
+            done.put(("", error))
 
     _thread.start_new_thread(run, ())
-    return done.get()()
-
-
-def _raised(error: BaseException) -> str:
-    raise error
+    text, error = done.get()
+    if error:
+        raise error
+    return text

@@ -19,10 +19,7 @@ _RUNTIME = "__pregel_runtime"  # LangGraph's name; `get_runtime` is for this ver
 
 
 def run_of(state: Any, runtime: Any, call: str | None = None) -> "ToolRuntime[Any, Any]":
-    """What a tool itself would get, for a function that tells its workspace.
-
-    runtime: that of a node, in which this is called.
-    """
+    """What a tool would get, from the runtime of the node in which this is called."""
     return ToolRuntime(
         state=state,
         context=runtime.context,

@@ -20,7 +20,6 @@ IDS_PROMPT = (
     " Each line of a file is shown with an ID in front. To edit a line, quote its ID exactly as it "
     "was shown; an ID stays valid while other lines change."
 )
-
 MOVED = ("image", "file")  # blocks of tools' messages that some providers take from users only
 
 
@@ -31,14 +30,11 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     Ollama, whose client drops the types of strict ones, they never have.
 
     Args:
-        workspace: As in `get_tools`.
-        toolset: As in `get_tools`.
-        system_prompt: Added to the system message in place of `PROMPT` (and `IDS_PROMPT`); "" adds
-            nothing.
+        workspace, toolset, **options: As in `get_tools`.
+        system_prompt: Replaces `PROMPT` (and `IDS_PROMPT`) in the system message; "" adds nothing.
         name: Has to be unique in an agent; by default that of the class and the prefix, if any.
         replaces: The name of a middleware that others add, such as deepagents'
             "FilesystemMiddleware", whose place it takes.
-        **options: As in `get_tools`.
     """
 
     def __init__(

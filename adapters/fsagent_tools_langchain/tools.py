@@ -31,8 +31,7 @@ class MessageOptions(Options, total=False):
         artifact: "full" is `Outcome.to_dict()`, with the whole text and the pictures; checkpoints
             then store each answer twice. "facts" has the same keys, with None for each long value.
             "off" is None, for hosts whose middleware redacts messages: it does not see artifacts.
-            By default "full" in the toolsets that follow a document, whose values are promised
-            there, else "facts".
+            By default "full" in toolsets that follow a document, which promises it, else "facts".
         images: "tool" (default) puts pictures and documents into the tool's message, which
             Anthropic, Gemini and OpenAI's Responses API accept and OpenAI's chat completions
             refuse. "off" leaves them out. "user": `FsAgentMiddleware` sends them to the model in a
@@ -142,10 +141,7 @@ class FsAgentTool(StructuredTool):
     """A StructuredTool whose arguments reach the core as the model sent them.
 
     A copy works in the same workspace. A pickle has how that was made, and nothing of what
-    happened in it.
-
-    Attributes:
-        reviewed: Whether `interrupt_on` has it asked about.
+    happened in it. reviewed: `interrupt_on` has it asked about.
     """
 
     core: Any = Field(exclude=True, repr=False)
@@ -155,8 +151,7 @@ class FsAgentTool(StructuredTool):
     @property
     def tool_call_schema(self) -> type[BaseModel]:
         """The visible parameters; LangChain would make a model without our lean JSON schema."""
-        arguments: type[BaseModel] = self.args_schema
-        return arguments
+        return self.args_schema  # type: ignore[return-value]
 
     @cached_property
     def twin(self) -> "FsAgentTool":
@@ -243,9 +238,7 @@ def _functions(tool: Tool, form: Form) -> dict[str, Any]:
 
 
 def _args_schema(tool: Tool) -> type[BaseModel]:
-    """Without additionalProperties: LangChain adds it for a strict mode, and Gemini's client warns
-    of it.
-    """
+    """Without additionalProperties, which LangChain adds and of which Gemini's client warns."""
     if not tool.strict:
         return tool.arguments
     made: type[BaseModel] = create_model(tool.name, __base__=tool.arguments)
