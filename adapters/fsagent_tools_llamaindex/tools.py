@@ -115,20 +115,27 @@ class FsAgentTool(FunctionTool):
         return self._output(await _aanswer(self.core, sent), sent)
 
     def _output(self, outcome: Outcome, sent: dict[str, Any]) -> ToolOutput:
-        """Text first, images and documents after it; `raw_output` is `Outcome.to_dict()`."""
-        blocks: list[ContentBlock] = [TextBlock(text=outcome.text)]
-        for block in outcome.blocks if self.images == "tool" else ():
-            data, kind = b64decode(block.data), block.mime_type
-            is_image = block.kind == "image"
-            picture = ImageBlock(image=data, image_mimetype=kind) if is_image else None
-            blocks.append(picture or DocumentBlock(data=data, document_mimetype=kind))
-        return ToolOutput(
-            tool_name=self.metadata.get_name(),
-            blocks=blocks,
-            raw_input=sent,
-            raw_output=outcome.to_dict(),
-            is_error=not outcome.ok,
-        )
+        return output_of(outcome, self.metadata.get_name(), sent, images=self.images)
+
+
+def output_of(
+    outcome: Outcome, tool_name: str, arguments: dict[str, Any], *, images: Images = "tool"
+) -> ToolOutput:
+    """Text first, images and documents after it; `raw_output` is `Outcome.to_dict()`."""
+    blocks: list[ContentBlock] = [TextBlock(text=outcome.text)]
+    for block in outcome.blocks if images == "tool" else ():
+        data, kind = b64decode(block.data), block.mime_type
+        if block.kind == "image":
+            blocks.append(ImageBlock(image=data, image_mimetype=kind))
+        else:
+            blocks.append(DocumentBlock(data=data, document_mimetype=kind))
+    return ToolOutput(
+        tool_name=tool_name,
+        blocks=blocks,
+        raw_input=arguments,
+        raw_output=outcome.to_dict(),
+        is_error=not outcome.ok,
+    )
 
 
 class FsAgentToolSpec(BaseToolSpec):
