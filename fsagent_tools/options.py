@@ -78,7 +78,7 @@ def with_signature(function: _F) -> _F:
     given = signature(function)
     *others, options = given.parameters.values()
     (known,) = get_args(options.annotation)  # of Unpack
-    each = {"kind": Parameter.KEYWORD_ONLY, "default": ...}
+    each: dict[str, Any] = {"kind": Parameter.KEYWORD_ONLY, "default": ...}
     named = [Parameter(n, annotation=a, **each) for n, a in known.__annotations__.items()]
     vars(function)["__signature__"] = given.replace(parameters=[*others, *named])
     return function
