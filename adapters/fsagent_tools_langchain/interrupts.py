@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from langchain_core.tools import BaseTool
 
-from fsagent_tools import Request, Tool, Verdict, identified
+from fsagent_tools import Request, Tool, identified
 from fsagent_tools.errors import Conflict
 from fsagent_tools_langchain.live import ToolRuntime, run_of
 
@@ -91,7 +91,7 @@ def holding(
     asked, too. waits: the call is awaited, and so is the checkpointer.
     """
 
-    async def approve(request: Request) -> Verdict:
+    async def approve(request: Request) -> Any:
         approved = await _approved(tool.name, runtime, sent, waits=waits)
         now, _, fingerprint = shown(request).rpartition(FINGERPRINT)
         if approved and fingerprint not in approved:
@@ -122,7 +122,7 @@ async def _approved(
     has the checkpointer finds it.
     """
     configured = runtime.config.get("configurable", {})
-    saver = configured.get(_SAVER)
+    saver: Any = configured.get(_SAVER)
     space = configured.get("checkpoint_ns", "").rpartition("|")[0]
     thread = {"thread_id": configured.get("thread_id"), "checkpoint_ns": space}
     place: Any = {"configurable": thread}

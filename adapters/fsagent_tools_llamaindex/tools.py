@@ -93,7 +93,11 @@ class FsAgentTool(FunctionTool):
         self, tool: Tool, metadata: ToolMetadata | None = None, images: Images = "tool"
     ) -> None:
         run, arun = functions(tool)
-        facts = {"effect": tool.effect.value, "risk": tool.risk, "permissions": tool.permissions}
+        facts: dict[str, Any] = {
+            "effect": tool.effect.value,
+            "risk": tool.risk,
+            "permissions": tool.permissions,
+        }
         made = FsAgentMetadata(
             tool.description, tool.name, tool.arguments, side_effects=tool.side_effects, **facts
         )
@@ -150,7 +154,8 @@ class FsAgentToolSpec(BaseToolSpec):
         toolset: Toolset | str | None = None,
         **options: Unpack[ContextOptions],
     ) -> None:
-        self._tools = {one.core.name: one for one in get_tools(workspace, toolset, **options)}
+        made: list[Any] = get_tools(workspace, toolset, **options)
+        self._tools: dict[str, FsAgentTool] = {tool.core.name: tool for tool in made}
         self.spec_functions = [*self._tools]
         for name, tool in self._tools.items():
             vars(self).update(zip((name, f"a{name}"), functions(tool.core), strict=True))
@@ -168,7 +173,8 @@ class FsAgentToolSpec(BaseToolSpec):
 
         Raises `KeyError` for an unknown name.
         """
-        metadata, made = func_to_metadata_mapping or {}, []
+        metadata = func_to_metadata_mapping or {}
+        made: list[FunctionTool] = []
         for one in spec_functions or self.spec_functions:
             names = (one, one) if isinstance(one, str) else one
             tool = self._tools[names[0]]
