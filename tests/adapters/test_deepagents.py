@@ -237,7 +237,7 @@ async def test_an_effect_waits_for_the_decision_about_its_diff(name, decision, t
     agent = create_deep_agent(model=model, checkpointer=saver, **options)
     found = await agent.ainvoke({"messages": [("user", "go")]}, thread)
     (asked,) = found["__interrupt__"][0].value["action_requests"]
-    assert "a.txt" in asked["description"]
+    assert ASKED[name].get("file_path", "rm a.txt").lstrip("/") in asked["description"]
     assert files_of(tmp_path) == {"a.txt": "one"}
     found = await agent.ainvoke(Command(resume={"decisions": [{"type": decision}]}), thread)
     assert "__interrupt__" not in found
