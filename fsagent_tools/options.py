@@ -1,12 +1,13 @@
 """What an integrator may choose when tools are made; every adapter takes the same options."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack, get_args
 
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Policy
@@ -22,9 +23,19 @@ from fsagent_tools.workspace.pool import Choose, Workspaces
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),
     **dict.fromkeys(("include", "included", "tools", "selected_tools"), "only=[...]"),
-    **{n: f"Workspace(path, {n}=...) in place of the path" for n in ("approve", "log", "lint")},
+    **{
+        name: f"Workspace(path, {name}=...) in place of the path"
+        for name in signature(Workspace).parameters
+        if name not in ("root", "policy", "state")
+    },
     **dict.fromkeys(("readonly", "read_only"), "policy=Policy(readonly=True)"),
+    **{
+        name: f"policy=Policy({name}=...)"
+        for name in signature(Policy).parameters
+        if name != "readonly"
+    },
     **dict.fromkeys(("root", "root_dir", "path"), "the first argument"),
+    "approval": "HumanInTheLoopMiddleware(interrupt_on(tools)), or Workspace(path, approve=...)",
 }
 _NOWHERE = Path(os.devnull)  # the root of what tools are bound to before a run says where it is
 WorkspaceSource = Workspace | str | Path | Choose | Workspaces
@@ -59,6 +70,21 @@ class Options(TypedDict, total=False):
     strict: bool
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def with_signature(function: _F) -> _F:
+    """The function, whose signature names each of its `**options`, for notebooks and `help`."""
+    given = signature(function)
+    *others, options = given.parameters.values()
+    (known,) = get_args(options.annotation)  # of Unpack
+    each: dict[str, Any] = {"kind": Parameter.KEYWORD_ONLY, "default": ...}
+    named = [Parameter(n, annotation=a, **each) for n, a in known.__annotations__.items()]
+    vars(function)["__signature__"] = given.replace(parameters=[*others, *named])
+    return function
+
+
+@with_signature
 def select_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str | None = None,

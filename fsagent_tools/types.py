@@ -3,7 +3,7 @@
 from fsagent_tools.files.memory import Store
 from fsagent_tools.files.open_file import Etag, StoredFile, StoreEntry
 from fsagent_tools.gate.commandline import SimpleCommand
-from fsagent_tools.options import Options, WorkspaceSource
+from fsagent_tools.options import Options, WorkspaceSource, with_signature
 from fsagent_tools.replies import (
     Completed,
     DirectoryEntry,
@@ -48,4 +48,5 @@ __all__ = [
     "Unrestored",
     "WorkspaceSource",
     "calls_of",
+    "with_signature",
 ]

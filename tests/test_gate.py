@@ -271,7 +271,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
     "fsagent_tools.testing": dict.fromkeys(("Call", "Script", "Turn", "call", "line_id"), "fakes"),
     "fsagent_tools_langchain": {
         **dict.fromkeys(("FsAgentToolkit", "aget_tools", "get_tools", "interrupt_on"), "tools"),
-        **dict.fromkeys(("FsAgentApproval", "FsAgentMiddleware"), "calls FsAgentTool"),
+        "FsAgentMiddleware": "calls FsAgentTool",
     },
     "fsagent_tools_llamaindex": {
         **dict.fromkeys(("FsAgentToolSpec", "aget_tools", "get_tools"), "makes tools"),
