@@ -108,7 +108,7 @@ class Symbols:
         return self._server.request(f"textDocument/{method}", {**at, **more}, self._deadline)
 
     def _edits(self, answer: Any) -> Places:
-        parts = answer.get("documentChanges")
+        parts: Any = answer.get("documentChanges")
         if parts is None:
             changes = (answer.get("changes") or {}).items()
             parts = [{"textDocument": {"uri": uri}, "edits": edits} for uri, edits in changes]

@@ -39,7 +39,7 @@ _LOADERS = {
     "history": lambda: import_module("fsagent_tools.history.history"),
     "confinement": lambda: import_module("fsagent_tools.lsp.confinement"),
     "manager": lambda: import_module("fsagent_tools.lsp.manager"),
-    "symbols": lambda: import_module("fsagent_tools.lsp.rename"),
+    "rename": lambda: import_module("fsagent_tools.lsp.rename"),
     "selection": lambda: import_module("fsagent_tools.lsp.selection"),
     "servers": lambda: import_module("fsagent_tools.lsp.servers"),
     "launcher": lambda: import_module("fsagent_tools.process.launcher"),
