@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import confinement as confinement
     from fsagent_tools.lsp import manager as manager
+    from fsagent_tools.lsp import rename as rename
     from fsagent_tools.lsp import selection as selection
     from fsagent_tools.lsp import servers as servers
     from fsagent_tools.media import apart as apart
