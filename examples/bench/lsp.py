@@ -17,10 +17,10 @@ from statistics import median
 
 from fsagent_tools import Policy, Toolset, Workspace
 from fsagent_tools.errors import NoLanguageServer
-from fsagent_tools.lsp.confinement import Confinement, Sandbox
+from fsagent_tools.lsp.confinement import Sandbox, ServerConfinement
 from fsagent_tools.lsp.language_server import LanguageServer
 from fsagent_tools.lsp.selection import select
-from fsagent_tools.lsp.servers import configured
+from fsagent_tools.lsp.servers import languages_of
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.shell.closed import ClosedPaths
 from fsagent_tools.types import Entry
@@ -113,9 +113,9 @@ class Bare:
 
     def __init__(self, case: Case, file: Path) -> None:
         root, programs = file.parent, Programs((str(file.parent),))
-        selection = select(file, "", root, configured({}), programs, only=case.server)
+        selection = select(file, "", root, languages_of({}), programs, only=case.server)
         (spec,) = selection.specs
-        self._sandbox = Sandbox(Confinement(programs, ClosedPaths(str(root), Policy())))
+        self._sandbox = Sandbox(ServerConfinement(programs, ClosedPaths(str(root), Policy())))
         process = self._sandbox.start(spec.name, spec.command, root, "")
         self._server, self._file, self._language = LanguageServer(spec, process, root), file, ""
         self._server.start(time.monotonic() + LONGEST)

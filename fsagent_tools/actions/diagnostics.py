@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 MAX_PROBLEMS = 50  # problems in one answer
-MAX_BYTES = 4 << 20  # of a file that a server is asked about
+MAX_CHECKED_BYTES = 4 << 20  # of a file that a server is asked about
 _MAX_SHOWN = 200  # characters of a line that is shown, whole, below its problem
 _NO_PROBLEMS = frozenset((".md", ".rst", ".txt", ".csv", ".tsv", ".sql", ".log", ".svg"))
 
@@ -70,10 +70,10 @@ def lacks_server(workspace: Workspace) -> str:
 
 def text_for_server(file: ReadableFile) -> bytes:
     """The text of an open file as UTF-8. Raises `TooLarge` before it is read, `BinaryFile`."""
-    if file.version.size > MAX_BYTES:
+    if file.version.size > MAX_CHECKED_BYTES:
         raise TooLarge(
             f"{file.place.told} has {file.version.size:,} bytes; language servers are asked about "
-            f"{MAX_BYTES:,} at most."
+            f"{MAX_CHECKED_BYTES:,} at most."
         )
     return decode(whole_bytes(file), file.place.told).utf8
 

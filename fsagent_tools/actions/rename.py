@@ -104,7 +104,7 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     def ask(
         server: "LanguageServer", language: str, deadline: float
     ) -> tuple[list[Used], str, str]:
-        symbols = lazy.symbols.Symbols(server, Path(place.absolute), text, deadline)
+        symbols = lazy.rename.Symbols(server, Path(place.absolute), text, deadline)
         elsewhere = [path for path in others if path.suffix == Path(place.absolute).suffix]
         note = symbols.read(
             language,

@@ -5,13 +5,16 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
+from fsagent_tools.encoding import decode
+from fsagent_tools.errors import ToolError
 from fsagent_tools.lint.python import python_problems
 from fsagent_tools.lint.source import MAX_PARSED, MAX_SCANNED, NotChecked, found
 from fsagent_tools.lint.treesitter import GRAMMARS, script_problems
-from fsagent_tools.problems import Problem
+from fsagent_tools.problems import Parsing, Problem
 from fsagent_tools.runtime.weight import is_slow_toml
 
 _STRING = r'"(?:[^"\\\n]|\\.)*+"?+'  # an open string, too: else each quote in it is tried again
@@ -182,3 +185,32 @@ _PARSERS: Mapping[str, _Parser] = {  # by suffix, or whole name
 def _parser_of(name: str) -> _Parser | None:
     path = PurePosixPath(name)
     return _PARSERS.get(path.name) or _PARSERS.get(path.suffix.lower())
+
+
+def judge(name: str) -> Callable[[bytes], Parsing]:
+    """A function that says whether a text of that name has no syntax error.
+
+    None where there is no parser, or it cannot tell; "beyond" where the text is too large for it.
+    """
+    return lambda text: _judged(name, text)[0]
+
+
+def broken(name: str, before: bytes, after: bytes) -> str:
+    """What to tell of a text that parsed before a change and does not after it, else ""."""
+    parses, fault = _judged(name, after)
+    return fault if parses is False and _judged(name, before)[0] is True else ""
+
+
+@lru_cache(8)  # an edit asks about the text that the last one left
+def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
+    """Whether it parses, and the first fault if it does not."""
+    try:
+        problems = syntax_problems(name, decode(text, name).utf8.decode())
+    except NotChecked as reason:
+        return "beyond" if reason.too_large else None, ""
+    except ToolError:
+        return None, ""
+    faults = [each for each in problems if each.severity == "error" or each.code == "syntax"]
+    for fault in faults[:1]:
+        return False, f"Syntax error after this edit: line {fault.line}, {fault.message}."
+    return True, ""

@@ -11,7 +11,7 @@ from typing import Any
 from fsagent_tools.lint.source import DOUBT, NotChecked, found
 from fsagent_tools.problems import Problem
 
-MAX_PROBLEMS = 20  # one slip can make the parser stumble many times
+_MAX_FAULTS = 20  # one slip can make the parser stumble many times
 _MAX_STEPS = 6_000  # calls of the parser's progress: a file of 680 kB without errors takes 5,200
 _SMALL = 1 << 14  # bytes on which no parser takes long
 GRAMMARS = {
@@ -46,7 +46,7 @@ _NEWER = [  # right, but unknown to the grammars -> what they know and means the
 
 
 def script_problems(name: str, text: str) -> list[Problem]:
-    """Every place that the parser skipped or made up, at most `MAX_PROBLEMS`, as warnings.
+    """Every place that the parser skipped or made up, at most `_MAX_FAULTS`, as warnings.
 
     Raises `NotChecked` for a text on which the parser takes too many steps.
     """
@@ -60,7 +60,7 @@ def script_problems(name: str, text: str) -> list[Problem]:
         newer = pattern.sub(known, newer)
     if newer != text and not _parsed(package, language, newer.encode()).has_error:
         return []
-    return [_problem(node, utf8, package) for node in islice(_faults(root), MAX_PROBLEMS)]
+    return [_problem(node, utf8, package) for node in islice(_faults(root), _MAX_FAULTS)]
 
 
 def _parsed(package: str, language: str, utf8: bytes) -> Any:

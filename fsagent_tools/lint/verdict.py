@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ from fsagent_tools.encoding import decode
 from fsagent_tools.errors import LintRejected, ToolError
 from fsagent_tools.lint.checks import has_parser, syntax_problems
 from fsagent_tools.lint.source import DOUBT, NotChecked
-from fsagent_tools.problems import Parsing, Problem, by_importance, count, introduced
+from fsagent_tools.problems import Problem, by_importance, count, introduced
 
 LintMode = Literal["report", "off", "reject"]
 _MAX_SHOWN = 3  # problems in the line for the model
@@ -103,32 +102,3 @@ def review(
     only = " only" * (not answer.answered or bool(answer.missing))
     scope = f"{', '.join(looked)}{only}" + f": {answer.missing}" * bool(answer.missing)
     return Report(by_importance(problems), scope)
-
-
-def judge(name: str) -> Callable[[bytes], Parsing]:
-    """A function that says whether a text of that name has no syntax error.
-
-    None where there is no parser, or it cannot tell; "beyond" where the text is too large for it.
-    """
-    return lambda text: _judged(name, text)[0]
-
-
-def broken(name: str, before: bytes, after: bytes) -> str:
-    """What to tell of a text that parsed before a change and does not after it, else ""."""
-    parses, fault = _judged(name, after)
-    return fault if parses is False and _judged(name, before)[0] is True else ""
-
-
-@lru_cache(8)  # an edit asks about the text that the last one left
-def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
-    """Whether it parses, and the first fault if it does not."""
-    try:
-        problems = syntax_problems(name, decode(text, name).utf8.decode())
-    except NotChecked as reason:
-        return "beyond" if reason.too_large else None, ""
-    except ToolError:
-        return None, ""
-    faults = [each for each in problems if each.severity == "error" or each.code == "syntax"]
-    for fault in faults[:1]:
-        return False, f"Syntax error after this edit: line {fault.line}, {fault.message}."
-    return True, ""

@@ -44,7 +44,7 @@ _ENDING = 2.0  # seconds that a process may take from closing its output to its 
 
 
 @dataclass(frozen=True)
-class Confinement:
+class ServerConfinement:
     """What the servers of one workspace may do.
 
     programs: those that may be started, none of which lies in the project. survey: finds what the
@@ -59,7 +59,7 @@ class Confinement:
 class Sandbox:
     """The directory that servers write, and what starts and ends them."""
 
-    def __init__(self, confinement: Confinement) -> None:
+    def __init__(self, confinement: ServerConfinement) -> None:
         self._confinement = confinement
         self._directory = PrivateDirectory("fsagent-servers-")
 

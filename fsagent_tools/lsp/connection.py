@@ -19,7 +19,7 @@ MAX_BODY = 64 << 20  # bytes; no real answer comes near it
 _POLL = 0.05  # seconds between two looks at the caller's cancel flag
 _METHOD_NOT_FOUND = -32601
 _AGAIN = (-32800, -32801, -32802)  # request cancelled, content modified, server cancelled
-Message = dict[str, Any]
+JsonMessage = dict[str, Any]
 
 
 class ResponseError(Exception):
@@ -45,8 +45,8 @@ class Connection:
         self.changed, self.failure = Condition(), ""
         self.heard = 0  # messages of the server
         self._name, self._process, self._answers, self._notified = name, process, answers, notified
-        self._ids, self._replies = count(1), dict[int, Message | None]()  # None: still awaited
-        self._outgoing = SimpleQueue[Message | None]()
+        self._ids, self._replies = count(1), dict[int, JsonMessage | None]()  # None: still awaited
+        self._outgoing = SimpleQueue[JsonMessage | None]()
         for work in (self._write, self._read):
             Thread(target=work, name=f"lsp-{name}", daemon=True).start()
 
@@ -69,7 +69,7 @@ class Connection:
                 raise ResponseError(str(error.get("message"))[:200])
             self.wait(lambda: False, min(deadline, time.monotonic() + 0.02))
 
-    def _ask(self, method: str, params: Any, deadline: float) -> Message:
+    def _ask(self, method: str, params: Any, deadline: float) -> JsonMessage:
         number = next(self._ids)
         self._replies[number] = None
         self._outgoing.put({"id": number, "method": method, "params": params})
@@ -124,7 +124,7 @@ class Connection:
             self.failure = failure
             self.changed.notify_all()
 
-    def _take(self, message: Message) -> None:
+    def _take(self, message: JsonMessage) -> None:
         method, number = message.get("method"), message.get("id")
         if method is None:
             if isinstance(number, int) and number in self._replies:
@@ -140,7 +140,7 @@ class Connection:
             self._outgoing.put({"id": number, **reply})
 
 
-def _read_message(stream: BinaryIO) -> Message | None:
+def _read_message(stream: BinaryIO) -> JsonMessage | None:
     """The next message, None at the end. Raises `ValueError` for what is not one."""
     length = None
     while (line := stream.readline(MAX_HEADER)) and (line.strip() or length is None):

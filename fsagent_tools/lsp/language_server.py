@@ -14,7 +14,7 @@ from fsagent_tools.errors import LanguageServerFailed, TimedOut
 from fsagent_tools.lsp.confinement import Process
 from fsagent_tools.lsp.connection import Connection, ResponseError
 from fsagent_tools.lsp.servers import ServerSpec
-from fsagent_tools.lsp.status import Status
+from fsagent_tools.lsp.status import ServerStatus
 
 MAX_OPEN = 64  # documents; the one used longest ago is closed
 UNSURE = 1.0  # seconds without news after what a server published of no version, though it has them
@@ -45,7 +45,7 @@ class Outdated(Exception):
 
 
 @dataclass
-class Document:
+class OpenDocument:
     """A text that the server has. items: what it published for it, None before it has; state: that
     of the other files when it was sent."""
 
@@ -65,9 +65,9 @@ class LanguageServer:
     def __init__(self, spec: ServerSpec, process: Process, root: Path) -> None:
         self.spec, self.root = spec, root
         self.capabilities: Mapping[str, Any] = {}
-        self.status = Status(spec)
+        self.status = ServerStatus(spec)
         self._turn = Lock()
-        self._documents: dict[str, Document] = {}  # by path, the one used last at the end
+        self._documents: dict[str, OpenDocument] = {}  # by path, the one used last at the end
         self._versions, self._state = count(1), 0
         self._pulls, self._settled = spec.pulls, not spec.settles
         self._connection = Connection(
@@ -158,7 +158,7 @@ class LanguageServer:
         document.complete = True
         return document.items or []
 
-    def show(self, path: Path, language: str, text: str) -> Document:
+    def show(self, path: Path, language: str, text: str) -> OpenDocument:
         """Let the server have `text` as the content of `path`. Raises `Outdated`."""
         document = self._documents.pop(str(path), None)
         if document and (document.text, document.state) == (text, self._state):
@@ -166,14 +166,14 @@ class LanguageServer:
             return document
         if document and not (self._pulls or document.complete or self.spec.has_versions):
             raise Outdated  # what it publishes next may be of the text before
-        new = Document(path.as_uri(), next(self._versions), text, self._state)
+        new = OpenDocument(path.as_uri(), next(self._versions), text, self._state)
         with self._connection.changed:
             self._documents[str(path)] = new
         if self.spec.trouble_per_text:
             self.status.trouble = ""
         identity = {"uri": new.uri, "version": new.version}
         if document:
-            change = {"textDocument": identity, "contentChanges": [{"text": text}]}
+            change: dict[str, Any] = {"textDocument": identity, "contentChanges": [{"text": text}]}
             if document.text == text:
                 change["forceRebuild"] = True  # clangd's word: what it includes has changed
             self._connection.notify("textDocument/didChange", change)
@@ -185,31 +185,29 @@ class LanguageServer:
             self._tell({oldest: 2})
         return new
 
-    def document(self, path: str) -> Document | None:
+    def document(self, path: str) -> OpenDocument | None:
         """What the server has from us as the content of `path`."""
         return self._documents.get(path)
 
-    def _pull(self, document: Document, deadline: float) -> list[Any]:
+    def _pull(self, document: OpenDocument, deadline: float) -> list[Any]:
         """A server that has just started may not have seen the whole project: it says so by work in
         progress or by asking for a refresh, however shortly after its answer.
         """
+        items: list[Any] = []
         for _ in range(MAX_PULLS):
             news = self.status.news
             try:
                 answer = self.request(_PULL, {"textDocument": {"uri": document.uri}}, deadline)
             except ResponseError as error:
                 raise LanguageServerFailed(f"{self.spec.name} refused to check: {error}.") from None
-            items = answer.get("items") if isinstance(answer, dict) else None
-            if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-                said = f"{self.spec.name} answered without diagnostics."
-                raise LanguageServerFailed(said, hint="Try again.")
-            if self._settled:
-                return items
+            found = answer.get("items") if isinstance(answer, dict) else None
+            if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+                message = f"{self.spec.name} answered without diagnostics."
+                raise LanguageServerFailed(message, hint="Try again.")
+            items = found
             quiet = time.monotonic() + self.spec.quiet
-            if not self._connection.wait(
-                lambda news=news: self.status.busy or self.status.news != news, min(deadline, quiet)
-            ):
-                self._settled = quiet <= deadline
+            if self._settled or not self._has_news(news, min(deadline, quiet)):
+                self._settled = self._settled or quiet <= deadline
                 break
             if not self._connection.wait(lambda: not self.status.busy, deadline):
                 break
@@ -217,6 +215,12 @@ class LanguageServer:
             raise TimedOut(f"{self.spec.name} was still at work.")
         self._settled = True
         return items
+
+    def _has_news(self, known: int, deadline: float) -> bool:
+        """Whether it begins a work, or asks for a refresh, until then."""
+        return self._connection.wait(
+            lambda: self.status.busy or self.status.news != known, deadline
+        )
 
     def _tell(self, changes: Mapping[str, int]) -> None:
         news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
@@ -231,7 +235,7 @@ class LanguageServer:
         if method != "textDocument/publishDiagnostics":
             self.status.take(method, params)
             return
-        document, version = self._documents.get(path_of(params["uri"])), params.get("version")
+        document, version = self._documents.get(path_of_uri(params["uri"])), params.get("version")
         if document and version in (None, document.version):
             document.items, document.heard = [*params["diagnostics"]], time.monotonic()
             document.sure, document.complete = version is not None, False
@@ -255,6 +259,6 @@ class LanguageServer:
         self.status.news += 1
 
 
-def path_of(uri: str) -> str:
+def path_of_uri(uri: str) -> str:
     """The file of a URI; servers escape differently, so documents go by it."""
     return unquote(urlsplit(uri).path)

@@ -22,13 +22,13 @@ from fsagent_tools.errors import (
     TimedOut,
     ToolError,
 )
-from fsagent_tools.lsp.confinement import Confinement, Sandbox
+from fsagent_tools.lsp.confinement import Sandbox, ServerConfinement
 from fsagent_tools.lsp.connection import ResponseError
 from fsagent_tools.lsp.disk import DiskWatch
 from fsagent_tools.lsp.language_server import LanguageServer, Outdated
 from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.selection import Selection, select
-from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, configured, with_packages
+from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, languages_of, with_packages
 from fsagent_tools.problems import Problem, by_importance
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.shadows import Thread
@@ -42,7 +42,7 @@ _BACKGROUND = 30.0  # seconds that servers may take for a write that does not wa
 
 
 @dataclass(frozen=True)
-class Answer:
+class ServerReport:
     """What one server said of a text; reason: why that is not all, "" if the server is done."""
 
     server: str
@@ -54,7 +54,7 @@ class Answer:
 class Diagnosis:
     """What all servers for a file said of a text; the problems of all, errors first."""
 
-    answers: Sequence[Answer] = ()
+    answers: Sequence[ServerReport] = ()
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -63,7 +63,7 @@ class Diagnosis:
         return [each.server for each in self.answers if not each.reason]
 
     @property
-    def missing(self) -> list[Answer]:
+    def missing(self) -> list[ServerReport]:
         return [each for each in self.answers if each.reason]
 
 
@@ -89,7 +89,7 @@ class ServerManager:
 
     Args:
         root: The workspace's real directory.
-        settings: See `servers.configured`.
+        settings: See `servers.languages_of`.
         confinement: What the servers may do.
         idle: Seconds without a question after which a server is ended.
     """
@@ -98,10 +98,10 @@ class ServerManager:
         self,
         root: Path,
         settings: LanguageSettings,
-        confinement: Confinement,
+        confinement: ServerConfinement,
         idle: float = IDLE,
     ) -> None:
-        self.root, self.languages, self.idle = root, configured(settings), idle
+        self.root, self.languages, self.idle = root, languages_of(settings), idle
         self._confinement = confinement
         self._slots, self._sandboxes = dict[object, _Slot](), list[Sandbox]()
         self._lock, self._closed, self._busy = Lock(), Event(), set[Path]()
@@ -135,7 +135,7 @@ class ServerManager:
         """
         selection, deadline = self.select(file, text, only), time.monotonic() + timeout
         first, *others = selection.specs
-        later = dict[str, Answer]()
+        later = dict[str, ServerReport]()
 
         def work(spec: ServerSpec) -> None:
             with suppress(Cancelled):  # which the first one raises, too
@@ -150,9 +150,9 @@ class ServerManager:
         answers = [self._answer(first, selection, deadline)]
         for thread in threads:
             thread.join()
-        answers += [later.get(s.name, Answer(s.name, (), "was cancelled")) for s in others]
+        answers += [later.get(s.name, ServerReport(s.name, (), "was cancelled")) for s in others]
         if absent := selection.absent:  # the others check less
-            answers.insert(0, Answer(absent.name, (), f"is not installed ({absent.install})"))
+            answers.insert(0, ServerReport(absent.name, (), f"is not installed ({absent.install})"))
         found: list[Problem] = []
         for answer in answers:  # an error that two servers place at the same characters is one
             errors = {(p.line, p.column, p.end) for p in found if p.severity == "error"}
@@ -203,9 +203,9 @@ class ServerManager:
 
         return self._with_server(selection.specs[0], selection, deadline, once, stable=True)
 
-    def _answer(self, spec: ServerSpec, selection: Selection, deadline: float) -> Answer:
+    def _answer(self, spec: ServerSpec, selection: Selection, deadline: float) -> ServerReport:
         if spec.helper and not self._confinement.programs.find(spec.helper):
-            return Answer(spec.name, (), f"{spec.helper} is not installed")
+            return ServerReport(spec.name, (), f"{spec.helper} is not installed")
 
         def ask(server: LanguageServer) -> tuple[list[Any], str]:
             file, language, text = selection.file, selection.language_id, selection.text
@@ -216,7 +216,7 @@ class ServerManager:
         except Cancelled:
             raise
         except ToolError as error:
-            return Answer(spec.name, (), str(error))
+            return ServerReport(spec.name, (), str(error))
         places, problems = Positions(selection.text), list[Problem]()
         for item in items:
             problem = places.problem(item, spec.name, self.root)
@@ -225,7 +225,7 @@ class ServerManager:
                 reason = reason or found[1]
             elif not (spec.fine and re.search(spec.fine, words)):
                 problems.append(problem)
-        return Answer(spec.name, problems, reason.replace(f"{selection.folder}/", ""))
+        return ServerReport(spec.name, problems, reason.replace(f"{selection.folder}/", ""))
 
     def _with_server(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, InvalidChange, NoLanguageServer
 from fsagent_tools.lsp.connection import ResponseError
-from fsagent_tools.lsp.language_server import MAX_OPEN, LanguageServer, path_of
+from fsagent_tools.lsp.language_server import MAX_OPEN, LanguageServer, path_of_uri
 from fsagent_tools.lsp.positions import Positions
 
 MAX_OPENED = MAX_OPEN - 4  # files that hold the name, for a server that knows only open ones
@@ -60,7 +60,7 @@ class Symbols:
         found: dict[str, list[tuple[Any, str]]] = {}
         try:
             for one in self._ask("references", offset, context={"includeDeclaration": True}) or ():
-                found.setdefault(path_of(one["uri"]), []).append((one["range"], ""))
+                found.setdefault(path_of_uri(one["uri"]), []).append((one["range"], ""))
         except ResponseError as error:  # so do some where there is no name
             self.refusal = str(error)
         except (LookupError, TypeError, AttributeError, ValueError):
@@ -108,7 +108,7 @@ class Symbols:
         return self._server.request(f"textDocument/{method}", {**at, **more}, self._deadline)
 
     def _edits(self, answer: Any) -> Places:
-        parts = answer.get("documentChanges")
+        parts: Any = answer.get("documentChanges")
         if parts is None:
             changes = (answer.get("changes") or {}).items()
             parts = [{"textDocument": {"uri": uri}, "edits": edits} for uri, edits in changes]
@@ -116,7 +116,7 @@ class Symbols:
         for part in parts:
             if kind := part.get("kind"):
                 raise self._unusable(f"it would {kind} a file, which `mv` and `rm` do")
-            path = path_of(part["textDocument"]["uri"])
+            path = path_of_uri(part["textDocument"]["uri"])
             document = self._server.document(path)
             if document and part["textDocument"].get("version") not in (None, document.version):
                 raise self._unusable(f"it is of another version of {path}")

@@ -16,7 +16,7 @@ from fsagent_tools.lsp.servers import (
     Language,
     LanguageSettings,
     ServerSpec,
-    configured,
+    languages_of,
 )
 from fsagent_tools.policy.programs import ALL_PROGRAMS, Programs, default_toolchain, is_rustup
 
@@ -107,7 +107,7 @@ def language_id(file: Path, language: Language, text: str = "") -> str:
 
 def any_installed(settings: LanguageSettings) -> bool:
     """Whether there is a server for any language; the machine is asked once in a process."""
-    groups = (group for each in configured(settings).values() for group in each.servers)
+    groups = (group for each in languages_of(settings).values() for group in each.servers)
     return any(_is_installed(spec.name, spec.command) for group in groups for spec in group)
 
 

@@ -148,7 +148,7 @@ YAML_SERVER = ServerSpec(
     across=False, strange=_NO_SCHEMA, fine="^error : Unresolved tag: ",
 )  # fmt: skip
 TOMBI = ServerSpec("tombi", ("tombi", "lsp"), "pip install tombi", across=False)
-BASH = ServerSpec(
+BASH_SERVER = ServerSpec(
     "bash", ("bash-language-server", "start"), across=False, helper="shellcheck",
     install="npm install -g bash-language-server, and apt install shellcheck",
     trouble="Error while linting: (?:Error: )?(.*)", trouble_per_text=True,
@@ -183,7 +183,7 @@ _LANGUAGES = (
     Language("json", {".json": "json", ".jsonc": "jsonc"}, (), ((JSON_SERVER,),)),
     Language("yaml", {".yaml": "yaml", ".yml": "yaml"}, (), ((YAML_SERVER,),)),
     Language("toml", {".toml": "toml"}, (), ((TOMBI,),)),
-    Language("shell", dict.fromkeys((".sh", ".bash", ".ksh"), "shellscript"), (), ((BASH,),),
+    Language("shell", dict.fromkeys((".sh", ".bash", ".ksh"), "shellscript"), (), ((BASH_SERVER,),),
              (".shellcheckrc",)),
 )  # fmt: skip
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in _LANGUAGES}
@@ -192,7 +192,7 @@ SPECS: Mapping[str, ServerSpec] = {
 }
 
 
-def configured(settings: LanguageSettings) -> Mapping[str, Language]:
+def languages_of(settings: LanguageSettings) -> Mapping[str, Language]:
     """The known languages as `settings` change them: name -> a `Language` that is new or replaces
     one, the name of a server in the table, a whole command, or nothing for none.
 

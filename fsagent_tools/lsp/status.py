@@ -7,7 +7,7 @@ from typing import Any
 from fsagent_tools.lsp.servers import ServerSpec
 
 
-class Status:
+class ServerStatus:
     """Made of a server's notifications; `trouble` is "" or why it does not know the project."""
 
     def __init__(self, spec: ServerSpec) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import confinement as confinement
     from fsagent_tools.lsp import manager as manager
+    from fsagent_tools.lsp import rename as rename
     from fsagent_tools.lsp import selection as selection
     from fsagent_tools.lsp import servers as servers
     from fsagent_tools.media import apart as apart
@@ -40,6 +41,7 @@ _LOADERS = {
     "runner": lambda: import_module("fsagent_tools.shell.runner"),
     "confinement": lambda: import_module("fsagent_tools.lsp.confinement"),
     "manager": lambda: import_module("fsagent_tools.lsp.manager"),
+    "rename": lambda: import_module("fsagent_tools.lsp.rename"),
     "selection": lambda: import_module("fsagent_tools.lsp.selection"),
     "servers": lambda: import_module("fsagent_tools.lsp.servers"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),

@@ -15,7 +15,7 @@ from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.runtime.once import once
 from fsagent_tools.runtime.recent import Recent
-from fsagent_tools.session.review import Lint, Originals
+from fsagent_tools.session.review import Lint
 from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
@@ -30,6 +30,23 @@ if TYPE_CHECKING:
     from fsagent_tools.shell.jobs import Jobs
     from fsagent_tools.shell.shell import Shell
     from fsagent_tools.web.search.settings import SearchSettings
+
+
+_MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them
+
+
+class Originals(dict[str, bytes]):
+    """The texts of files before this session's first change, by absolute path; b"" for new files.
+
+    At most 200 of at most 1 MB each: of others nothing tells what is new.
+    """
+
+    def keep(self, path: str, before: bytes | None) -> None:
+        """Before a change; only the first one of a file counts."""
+        if path not in self and len(before or b"") <= _MAX_BYTES:
+            self[path] = before or b""
+            if len(self) > _MAX_FILES:
+                self.pop(next(iter(self)), None)
 
 
 class Services:
@@ -54,7 +71,7 @@ class Services:
         self.root, self.lint, self.search = root, lint, search
         self._policy, self._past, self.state = policy, past, state
         if servers:
-            lazy.servers.configured(servers)
+            lazy.servers.languages_of(servers)
         self.server_settings = dict(servers or {})
         self.pages = Recent()  # fetched last: a long one is read on from the same text
         self._named = set[str]()  # variables that a command was told of
@@ -154,7 +171,7 @@ class Services:
             raise not_local("Language servers need")
         allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        confinement = lazy.confinement.Confinement(self.programs, self.closed, required=shut)
+        confinement = lazy.confinement.ServerConfinement(self.programs, self.closed, required=shut)
         return lazy.manager.ServerManager(
             Path(self.root).resolve(), self.server_settings, confinement
         )

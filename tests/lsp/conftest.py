@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Policy, Toolset, Workspace
-from fsagent_tools.lsp.confinement import Confinement
+from fsagent_tools.lsp.confinement import ServerConfinement
 from fsagent_tools.lsp.manager import ServerManager
 from fsagent_tools.lsp.selection import language_id
 from fsagent_tools.lsp.servers import LANGUAGES
@@ -26,7 +26,7 @@ TIMEOUT = 60.0
 
 
 def manager_of(root, settings=None, **options):
-    confinement = Confinement(Programs((str(root),)), ClosedPaths(str(root), Policy()))
+    confinement = ServerConfinement(Programs((str(root),)), ClosedPaths(str(root), Policy()))
     return ServerManager(root.resolve(), settings or {}, confinement, **options)
 
 
