@@ -46,7 +46,7 @@ settings.register_profile("default", max_examples=200, stateful_step_count=15, *
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
 
 PATIENCE = 60  # seconds after which anything hangs, however slow and loaded the machine is
-runner.PATIENCE = PATIENCE  # what was killed is awaited, and not told as a survivor
+runner.END_TIMEOUT = PATIENCE  # what was killed is awaited, and not told as a survivor
 USUAL_LINT_SECONDS = places.LINT_SECONDS
 places.LINT_SECONDS = PATIENCE
 DEADLINES = (1, 5, 25)  # seconds; for what must have begun when its deadline comes

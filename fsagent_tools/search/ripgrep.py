@@ -17,7 +17,7 @@ from fsagent_tools.records import dataclass
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.search.where import Where
-from fsagent_tools.shell.reader import Reader, start_reader
+from fsagent_tools.shell.reader import ReaderProcess, start_reader
 
 _CHUNK = 1 << 16
 _POLL = 50  # ms between two looks at the clock and the cancel flag
@@ -85,7 +85,7 @@ class Search:
             finally:
                 process.end()
 
-    def _output(self, process: Reader) -> Iterator[bytes]:
+    def _output(self, process: ReaderProcess) -> Iterator[bytes]:
         """What it writes, as it comes; none of it waits behind the clock or the cancel flag."""
         assert process.stdout is not None
         check, fd, poll = current.get().check, process.stdout.fileno(), select.poll()
@@ -99,7 +99,7 @@ class Search:
             if time.monotonic() > self.deadline:
                 raise TimedOut("The search took too long.")
 
-    def _start(self, command: list[str], program: str | None) -> Reader:
+    def _start(self, command: list[str], program: str | None) -> ReaderProcess:
         try:
             return start_reader(command, self._readable(program), self.where.cwd, self._stdin)
         except OSError as error:
@@ -114,7 +114,7 @@ class Search:
         own = [self.where.cwd] if self.where.cwd else []
         return [*own, *(sys.path if program is None else [program])]
 
-    def _finish(self, process: Reader, program: str | None) -> None:
+    def _finish(self, process: ReaderProcess, program: str | None) -> None:
         assert process.stderr is not None
         complaint = process.stderr.read().decode("utf-8", "replace")
         status = process.wait()

@@ -37,7 +37,7 @@ _RUN = (
     "with open(int(sys.argv[1]), 'rb') as file: codes, order = marshal.load(file)\n"
     "landlock, own = type(sys)('landlock'), {'__name__': 'supervisor'}\n"
     "exec(codes[0], vars(landlock)); own['landlock'] = landlock; exec(codes[1], own)\n"
-    "sys.exit(own['main'](order, int(sys.argv[2])))"
+    "sys.exit(own['supervise'](order, int(sys.argv[2])))"
 )
 
 

@@ -28,7 +28,7 @@ NOT_STARTED = 125
 STARTED, LEFT = "started", "left "  # lines on the status pipe
 
 
-def main(order: Mapping[str, Any], leash: int) -> int:
+def supervise(order: Mapping[str, Any], leash: int) -> int:
     """Run the command; returns its exit code, 128 + N for signal N, as a shell does.
 
     Standard error is the status pipe: `STARTED`, then a line for each process that is left when the
