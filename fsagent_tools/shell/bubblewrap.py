@@ -26,7 +26,8 @@ _CHILD = re.compile(rb'"child-pid": (\d+)')
 _STARTER = (
     "{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; {gate}"
     '(exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do pid=${{p#/proc/}}; '
-    '[ "$pid" -gt 2 ] && read -r name <"$p/comm" && echo "left $name ($pid)" >&2; done; exit $code'
+    '[ "$pid" -gt 2 ] && read -r stat <"$p/stat" && case "$stat" in *") Z "*) ;; '
+    '*) name=${{stat#*\\(}}; echo "left ${{name%)*}} ($pid)" >&2;; esac; done; exit $code'
 )
 _ULIMIT = {  # option of `ulimit` in POSIX mode, and its unit in bytes
     resource.RLIMIT_FSIZE: ("f", 512),

@@ -343,7 +343,8 @@ def _supervised(launch: Launch, kept: list[int], confined: str) -> tuple[list[st
     profile = launch.profile
     filtered = "seccomp" in confined
     confine = {
-        "writable": None if profile.writable is None else list(profile.writable),
+        # Without shared memory there is no semaphore of several processes, in any language.
+        "writable": None if profile.writable is None else [*profile.writable, "/dev/shm"],
         "readable": None if profile.readable is None else list(profile.readable),
         "data": list(profile.data),
         "network": profile.network is True,

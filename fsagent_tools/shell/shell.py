@@ -204,7 +204,7 @@ class Shell:
             hidden=closed.hidden,
             pinned=(*(protected.pinned if protected else ()), *self._above(*closed_paths)),
             required=bool(strict) or mode == "read-only" or process.readable is not None,
-            must_hide=closed.denied and strict != "landlock",
+            must_hide=bool(self.policy.denied_paths) and strict != "landlock",
         )
 
     @property
