@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _SUBREAPER, _DUMPABLE, _DEATH_SIGNAL = 36, 4, 1
 _SIGTERM, _SIGKILL, _SIGSTOP, _SIGPIPE, _SIGXFSZ = 15, 9, 19, 13, 25
+_MOMENT = 0.1  # seconds
 _PATIENCE = 10.0  # seconds for processes to go after SIGKILL
 NOT_STARTED = 125
 STARTED, LEFT = "started", "left "  # lines on the status pipe
@@ -57,7 +58,9 @@ def supervise(order: Mapping[str, Any], leash: int) -> int:
             if os.read(leash, 1) != b"t":
                 break
             _signal_all(_SIGTERM)
-    _reap()
+    if _reap():  # what is left may still say something at once
+        time.sleep(_MOMENT)
+        _reap()
     names = ((pid, _read(f"/proc/{pid}/comm").strip()) for pid in descendants(supervisor))
     try:  # noqa: SIM105  `contextlib` is not imported
         os.write(2, "".join(f"{LEFT}{name} ({pid})\n" for pid, name in names if name).encode())
