@@ -189,7 +189,7 @@ class FsAgentBackend(SandboxBackendProtocol):
         """Both streams in the order of their output; exit code 124 after `timeout` seconds."""
         done = self.workspace.run(command, timeout=timeout or self._timeout, max_output=OUTPUT)
         code = TIMED_OUT if done.timed_out else done.exit_code
-        return ExecuteResponse(output=done.both, exit_code=code, truncated=done.truncated)
+        return ExecuteResponse(output=done.output, exit_code=code, truncated=done.truncated)
 
     def _upload(self, path: str, content: bytes) -> FileUploadResponse:
         try:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from threading import Lock
+from typing import Any
 from weakref import WeakSet
 
 from fsagent_tools.errors import CommandFailed
@@ -364,7 +365,7 @@ def _supervised(launch: Launch, kept: list[int], confined: str) -> tuple[list[st
     return words, [ours, leash[0]], leash[1]
 
 
-def _codes() -> list[object]:
+def _codes() -> list[Any]:
     """Read once, before any command could change the files."""
     found = []
     for module in (landlock, supervisor):
