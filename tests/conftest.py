@@ -45,7 +45,7 @@ settings.register_profile("default", max_examples=200, stateful_step_count=15, *
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
 
 PATIENCE = 60  # seconds after which anything hangs, however slow and loaded the machine is
-runner.PATIENCE = PATIENCE  # what was killed is awaited, and not told as a survivor
+runner.END_TIMEOUT = PATIENCE  # what was killed is awaited, and not told as a survivor
 DEADLINES = (1, 5, 25)  # seconds; for what must have begun when its deadline comes
 needs_curl = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 PROJECT = Path(__file__).parents[1] / "examples" / "project"

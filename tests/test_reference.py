@@ -102,7 +102,7 @@ def test_every_key_of_a_configuration_is_explained(request):
 
 SOURCE = [*(ROOT / "fsagent_tools").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]
 VARIABLE = re.compile(r"[\"'](FSAGENT_[A-Z_]+|XDG_[A-Z_]+|[A-Z_]+_API_KEY)[\"']")
-INNER = {"FSAGENT_", "FSAGENT_LEASH", "FSAGENT_CASES"}  # between our own processes, and of tests
+INNER = {"FSAGENT_", "FSAGENT_CASES"}  # between our own processes, and of tests
 
 
 @pytest.mark.parametrize("kind", [Policy, ProcessPolicy, Limits])

@@ -168,7 +168,9 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
         seconds = timeout or self._timeout
         done = self.workspace.run(command, timeout=seconds, max_output=MAX_OUTPUT)
         code = TIMED_OUT if done.timed_out else done.exit_code
-        return protocol.ExecuteResponse(output=done.both, exit_code=code, truncated=done.truncated)
+        return protocol.ExecuteResponse(
+            output=done.output, exit_code=code, truncated=done.truncated
+        )
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[protocol.FileUploadResponse]:
         return [self._upload(path, content) for path, content in files]

@@ -119,6 +119,10 @@ class ProcessPolicy:
             raise ConfigInvalid('require_sandbox is True, False or "landlock".')
         if self.require_sandbox and self.sandbox == "off":
             raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
+        if isinstance(self.network, str | int) and not isinstance(self.network, bool):
+            raise ConfigInvalid(
+                f"network is of type bool or a list of hosts, not {self.network!r}."
+            )
         if not isinstance(self.network, bool):
             object.__setattr__(self, "network", strings("network", self.network))
             _ = self.hosts  # bad ones fail now

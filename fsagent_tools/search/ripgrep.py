@@ -17,7 +17,7 @@ from fsagent_tools.policy.programs import Programs
 from fsagent_tools.search.contents import Source
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
-from fsagent_tools.shell.reader import Reader, start_reader
+from fsagent_tools.shell.reader import ReaderProcess, start_reader
 
 _CHUNK = 1 << 16
 _POLL = 50  # ms between two looks at the clock and the cancel flag
@@ -89,7 +89,7 @@ class Search:
             finally:
                 process.end()
 
-    def _start(self, program: str | None, in_order: bool) -> Reader:
+    def _start(self, program: str | None, in_order: bool) -> ReaderProcess:
         command = self._ripgrep(program, in_order) if program else self._python()
         source, cwd = self.source, self.source.cwd
         if source.is_file:
@@ -100,7 +100,7 @@ class Search:
         except OSError as error:
             raise CommandFailed(f"The search could not be started ({error.strerror}).") from None
 
-    def _output(self, process: Reader) -> Iterator[bytes]:
+    def _output(self, process: ReaderProcess) -> Iterator[bytes]:
         """What it writes, as it comes; none of it waits behind the clock or the cancel flag."""
         assert process.stdout is not None
         check, fd, poll = current.get().check, process.stdout.fileno(), select.poll()
@@ -114,7 +114,7 @@ class Search:
             if time.monotonic() > self.deadline:
                 raise TimedOut("The search took too long.")
 
-    def _check_end(self, process: Reader) -> None:
+    def _check_end(self, process: ReaderProcess) -> None:
         assert process.stderr is not None
         complaint = process.stderr.read().decode("utf-8", "replace")
         status = process.wait()

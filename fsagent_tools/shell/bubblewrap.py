@@ -22,11 +22,15 @@ _EMPTIED = ("/tmp", "/var/tmp", "/run")
 _OWNERSHIP = ("CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_CHOWN")
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 _CHILD = re.compile(rb'"child-pid": (\d+)')
-# The standard error of this shell is the status pipe. What is left has a number above ours, 2.
+# The standard error of this shell is the status pipe. What is left has a number
+# above ours, 2; what it still says at once is heard.
 _STARTER = (
     "{{ echo 500 >/proc/self/oom_score_adj; }} 2>/dev/null; {limits}echo started >&2; {gate}"
-    '(exec "$@" {stderr}); code=$?; for p in /proc/[0-9]*; do pid=${{p#/proc/}}; '
-    '[ "$pid" -gt 2 ] && read -r name <"$p/comm" && echo "left $name ($pid)" >&2; done; exit $code'
+    'left() {{ names=; for p in /proc/[0-9]*; do pid=${{p#/proc/}}; [ "$pid" -gt 2 ] && '
+    'read -r stat <"$p/stat" && case "$stat" in *") Z "*) ;; *) name=${{stat#*\\(}}; '
+    'names="$names\nleft ${{name%)*}} ($pid)";; esac; done 2>/dev/null; }}; '
+    '(exec "$@" {stderr}); code=$?; left; if [ "$names" ]; then sleep 0.1; left; '
+    'echo "$names" >&2; fi; exit $code'
 )
 _ULIMIT = {  # option of `ulimit` in POSIX mode, and its unit in bytes
     resource.RLIMIT_FSIZE: ("f", 512),

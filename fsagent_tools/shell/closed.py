@@ -17,11 +17,10 @@ _SETTLED = 1_000_000_000  # ns after which a directory's times tell whether it c
 
 @dataclass(frozen=True)
 class Closed:
-    """Absolute paths; `hidden` has our own state, too, and `denied` says whether there is more."""
+    """Absolute paths; `hidden` has our own state, too."""
 
     hidden: tuple[str, ...] = ()
     read_only: tuple[str, ...] = ()
-    denied: bool = False
 
 
 class ClosedPaths:
@@ -47,7 +46,7 @@ class ClosedPaths:
         denied += [path for path, how in found if how == "hidden"]
         own = [path for path in self._own if os.path.isdir(path) and path not in self._above]
         read_only = sorted(path for path, how in found if how == "read_only")
-        return Closed(tuple(sorted({*denied, *own})), tuple(read_only), bool(denied))
+        return Closed(tuple(sorted({*denied, *own})), tuple(read_only))
 
     def _directory(self, path: str) -> tuple[list[tuple[str, Closing]], list[str]]:
         """What is closed in it, and directories to look into."""

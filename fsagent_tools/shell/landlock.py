@@ -13,10 +13,6 @@ import os
 import stat
 import struct
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _READ_FILE, _READ_DIRECTORY = 1 << 0, 1 << 2, 1 << 3
@@ -27,6 +23,7 @@ _OF_FILES = _WRITE_FILE | _TRUNCATE | _IOCTL | _READ_FILE | _EXECUTE
 _TCP, _SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER, _DROP_CAPABILITY = 38, 22, 2, 24
 _libc = ctypes.PyDLL(None, use_errno=True)  # keeps the GIL, which a forked child needs
+Listed = list[str] | tuple[str, ...]
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
 
 
@@ -38,9 +35,9 @@ def version() -> int:
 
 
 def restrict(
-    writable: Iterable[str],
-    readable: Iterable[str] | None = None,
-    data: Iterable[str] = (),
+    writable: Listed,
+    readable: Listed | None = None,
+    data: Listed = (),
     *,
     network: bool = False,
     changes: bool = True,
@@ -50,7 +47,7 @@ def restrict(
     Args:
         writable: What may be changed; paths that do not exist are skipped.
         readable: What may be read as well; None: everything.
-        data: Paths of `readable` from which no program is started.
+        data: Listed of `readable` from which no program is started.
         network: Whether TCP may be used.
         changes: Whether writing is confined at all.
 

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from threading import Lock
+from typing import Any
 from weakref import WeakSet
 
 from fsagent_tools.errors import CommandFailed
@@ -37,7 +38,7 @@ _RUN = (
     "with open(int(sys.argv[1]), 'rb') as file: codes, order = marshal.load(file)\n"
     "landlock, own = type(sys)('landlock'), {'__name__': 'supervisor'}\n"
     "exec(codes[0], vars(landlock)); own['landlock'] = landlock; exec(codes[1], own)\n"
-    "sys.exit(own['main'](order, int(sys.argv[2])))"
+    "sys.exit(own['supervise'](order, int(sys.argv[2])))"
 )
 
 
@@ -343,7 +344,8 @@ def _supervised(launch: Launch, kept: list[int], confined: str) -> tuple[list[st
     profile = launch.profile
     filtered = "seccomp" in confined
     confine = {
-        "writable": None if profile.writable is None else list(profile.writable),
+        # Without shared memory there is no semaphore of several processes, in any language.
+        "writable": None if profile.writable is None else [*profile.writable, "/dev/shm"],
         "readable": None if profile.readable is None else list(profile.readable),
         "data": list(profile.data),
         "network": profile.network is True,
@@ -363,7 +365,7 @@ def _supervised(launch: Launch, kept: list[int], confined: str) -> tuple[list[st
     return words, [ours, leash[0]], leash[1]
 
 
-def _codes() -> list[object]:
+def _codes() -> list[Any]:
     """Read once, before any command could change the files."""
     found = []
     for module in (landlock, supervisor):

@@ -44,7 +44,7 @@ _Content = tuple[int, bytes]  # mode and bytes of a file
 
 
 @dataclass
-class Report:
+class Reverted:
     """What was undone after a command, as paths from the root."""
 
     moved: list[str] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Protected:
         if not self._is_kept:
             _active.setdefault(root, []).append(ref(self))
 
-    def check(self, kept: Path) -> Report:
+    def check(self, kept: Path) -> Reverted:
         """Undo what may not stay, once the command and everything it started have ended.
 
         Nothing is reached through a symbolic link: the first link on the way is what is moved.
@@ -117,7 +117,7 @@ class Protected:
         Args:
             kept: The directory to move things to.
         """
-        report = Report()
+        report = Reverted()
         with _looking:
             active = _active.get(self._root, [])
             active[:] = [each for each in active if each() not in (None, self)]
@@ -127,7 +127,7 @@ class Protected:
                 (self if self._is_kept else self._base)._check_contents(report, kept)
         return report
 
-    def _check_names(self, report: Report, kept: Path) -> None:
+    def _check_names(self, report: Reverted, kept: Path) -> None:
         known = {*self._existing, *self._links}
         for link, target in self._links.items():
             if _target(link) != target:
@@ -143,7 +143,7 @@ class Protected:
             if os.path.isfile(path):  # it could name any directory
                 report.moved += self._move_away(path, kept)
 
-    def _check_contents(self, report: Report, kept: Path) -> None:
+    def _check_contents(self, report: Reverted, kept: Path) -> None:
         if not self._mounted:
             self._compare(report, kept)
         for path, before in self._configs.items():
@@ -157,7 +157,7 @@ class Protected:
                 self._restore(path, before, kept)
                 report.restored += [f"{self._name(path)} ({key})" for key in keys]
 
-    def _compare(self, report: Report, kept: Path) -> None:
+    def _compare(self, report: Reverted, kept: Path) -> None:
         now = dict(_contents(self._existing))
         for path in now.keys() - self._compared.keys():
             report.moved += self._move_away(self._entry(path) or path, kept)

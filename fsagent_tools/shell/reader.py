@@ -23,7 +23,7 @@ _PASSED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE")  # variables of the host
 _SET_SIGNAL = 10  # F_SETSIG of fcntl(2)
 
 
-class Reader(subprocess.Popen[bytes]):
+class ReaderProcess(subprocess.Popen[bytes]):
     """A program at the head of a session and process group of its own."""
 
     def end(self) -> None:
@@ -45,7 +45,7 @@ def start_reader(
     cwd: str | None,
     stdin: int,
     limits: Limits | None = None,
-) -> Reader:
+) -> ReaderProcess:
     """A program whose output is piped.
 
     It reads `readable` and what programs are made of, writes nothing and opens no socket, as far as
@@ -54,13 +54,13 @@ def start_reader(
     env = {name: os.environ[name] for name in _PASSED if name in os.environ}
     pipe = subprocess.PIPE
 
-    def confined() -> Reader:
+    def confined() -> ReaderProcess:
         if landlock.version():
             landlock.restrict((), (*readable, *libraries()))
         if seccomp.is_available():
             landlock.apply_filter(seccomp.program(internet=False))
         with open(_alive(), "rb", buffering=0, opener=_unblocked) as leash:
-            reader = Reader(
+            reader = ReaderProcess(
                 argv,
                 cwd=cwd,
                 env=env,

@@ -16,13 +16,13 @@ from fsagent_tools.replies import Completed
 from fsagent_tools.shell.launch import Process, start
 from fsagent_tools.shell.output import Output
 from fsagent_tools.shell.profile import Launch
-from fsagent_tools.shell.protected import Protected, Report
+from fsagent_tools.shell.protected import Protected, Reverted
 from fsagent_tools.shell.refusals import refusals
 
 MAX_OUTPUT = 51_200  # bytes
 DRAIN = 0.2  # seconds that output may follow the exit of the command itself
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL
-PATIENCE = 4.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
+END_TIMEOUT = 4.0  # seconds after SIGKILL; a process in uninterruptible sleep outlives it
 _LESS = ": no localhost without a network, protected names are put back afterwards"
 _TURN = 0.05  # seconds between two looks while processes end
 ChangeWatch = Callable[[], Callable[[], tuple[str, ...]]]
@@ -95,7 +95,7 @@ class Running:
         self.command, self.timed_out = command, False
         self.stdin: int | None = None
         self._ended: float | None = None
-        self._report, self._survivors = Report(), False
+        self._report, self._survivors = Reverted(), False
         self._lost: tuple[str, ...] = ()
         self.output = Output(command.max_output, command.keep_in, emit, command.redact)
         self._after = command.watch() if command.watch else None
@@ -174,7 +174,7 @@ class Running:
                 self._until(lambda: self.exited, GRACE)
             if not self._process.wait_gone(0):
                 self._process.kill()
-            until = time.monotonic() + PATIENCE
+            until = time.monotonic() + END_TIMEOUT
             while not self._process.wait_gone(0) and time.monotonic() < until:
                 self.turn(_TURN)  # a full pipe would keep it from ending
             self._survivors = not self._process.wait_gone(0)

@@ -114,7 +114,10 @@ class Shell:
         mode = confinement(self.policy, asked.sandbox)
         closes = mode != "off" and asked.network is False
         network = True if mode == "off" else False if closes else self._network
-        protected, is_whole = None, level(Profile(()), self.is_outside).startswith(bubblewrap.LEVEL)
+        protected, is_whole = (
+            None,
+            level(Profile(()), self.programs.is_outside).startswith(bubblewrap.LEVEL),
+        )
         if mode == "workspace-write" and self._protects:
             names, git = process.protected, self.programs.find("git")
             protected = look(self.root, names, git, mounted=is_whole, job=asked.background)
@@ -125,7 +128,7 @@ class Shell:
         return Command(
             asked.command,
             Launch(argv, env, asked.directory, profile, process.limits, self.neighbour()),
-            self.is_outside,
+            self.programs.is_outside,
             asked.max_output,
             self.temp_dir,
             None if mode == "read-only" else self.watch,
@@ -139,12 +142,8 @@ class Shell:
         """Why no command can run as the policy demands, "" if one can."""
         mode = confinement(self.policy)
         profile = self._profile(mode, self._network, None)
-        lacking = lack(profile, self.is_outside)
+        lacking = lack(profile, self.programs.is_outside)
         return lacking and f"the policy requires a sandbox, and this system lacks {lacking}"
-
-    def is_outside(self, program: str) -> bool:
-        """Whether neither tools nor commands can replace it."""
-        return self.programs.is_outside(program)
 
     def unpassed(self, command: Command) -> tuple[str, ...]:
         """What to say, once for each, of variables of the host that `command` reads in vain."""
@@ -204,7 +203,7 @@ class Shell:
             hidden=closed.hidden,
             pinned=(*(protected.pinned if protected else ()), *self._above(*closed_paths)),
             required=bool(strict) or mode == "read-only" or process.readable is not None,
-            must_hide=closed.denied and strict != "landlock",
+            must_hide=bool(self.policy.denied_paths) and strict != "landlock",
         )
 
     @property

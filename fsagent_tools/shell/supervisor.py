@@ -16,19 +16,20 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from fsagent_tools.shell import landlock  # the starter puts its code here
 
 _SUBREAPER, _DUMPABLE, _DEATH_SIGNAL = 36, 4, 1
 _SIGTERM, _SIGKILL, _SIGSTOP, _SIGPIPE, _SIGXFSZ = 15, 9, 19, 13, 25
+_MOMENT = 0.1  # seconds
 _PATIENCE = 10.0  # seconds for processes to go after SIGKILL
 NOT_STARTED = 125
 STARTED, LEFT = "started", "left "  # lines on the status pipe
 
 
-def main(order: Mapping[str, Any], leash: int) -> int:
+def supervise(order: Mapping[str, Any], leash: int) -> int:
     """Run the command; returns its exit code, 128 + N for signal N, as a shell does.
 
     Standard error is the status pipe: `STARTED`, then a line for each process that is left when the
@@ -57,7 +58,9 @@ def main(order: Mapping[str, Any], leash: int) -> int:
             if os.read(leash, 1) != b"t":
                 break
             _signal_all(_SIGTERM)
-    _reap()
+    if _reap():  # what is left may still say something at once
+        time.sleep(_MOMENT)
+        _reap()
     names = ((pid, _read(f"/proc/{pid}/comm").strip()) for pid in descendants(supervisor))
     try:  # noqa: SIM105  `contextlib` is not imported
         os.write(2, "".join(f"{LEFT}{name} ({pid})\n" for pid, name in names if name).encode())
@@ -100,9 +103,9 @@ def _end_first() -> None:
 
 
 def confine(
-    writable: Sequence[str] | None,
-    readable: Sequence[str] | None,
-    data: Sequence[str],
+    writable: list[str] | None,
+    readable: list[str] | None,
+    data: list[str],
     network: bool,
     program: bytes,
 ) -> None:
@@ -118,7 +121,7 @@ def confine(
 
 
 def _default_signals() -> None:
-    import _signal
+    import _signal  # type: ignore[import-not-found]  # `signal` takes 5 ms
 
     for number in (_SIGPIPE, _SIGXFSZ):  # which Python ignores
         _signal.signal(number, _signal.SIG_DFL)
