@@ -21,7 +21,7 @@ from fsagent_tools.replies import StepChange, TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
 from fsagent_tools.text import first_lines
 
-LARGEST_SHOWN = 1 << 20  # characters of a diff that is logged with a command
+LARGEST_SHOWN = 1 << 20  # bytes of a file whose diff is logged with a command
 _NO_STEP = -1  # what undid a change that somebody else had undone
 _NAMED, _LINES, _WIDTH = 20, 20, 160  # paths that a refusal names, and the size of its diff
 _IN_EFFECT = "kind IN ('change', 'job') AND number IN (SELECT step FROM change WHERE undone = 0)"
@@ -72,8 +72,10 @@ class History:
         """Paths and diffs of what a call changed just now; of large ones only that it changed."""
         where = "call = ? AND session = ?"
         for change in self._visible(self.store.steps(where, identifier, self._session.id)):
-            diff = diff_of(self.store, change)
-            yield change.path, diff if len(diff) <= LARGEST_SHOWN else f"changed {change.path}"
+            sides = [one.hash for one in (change.before, change.after) if one]
+            size = max(len(self.store.content(digest) or b"") for digest in sides)
+            large = f"changed {change.path} ({size:,} bytes)"
+            yield change.path, large if size > LARGEST_SHOWN else diff_of(self.store, change)
 
     def checkpoint(self, name: str = "") -> str:
         """See `Workspace.checkpoint`."""
