@@ -19,7 +19,7 @@ from fsagent_tools.web.fetch import Download, Fetcher, failure
 from fsagent_tools.web.guard import Guard
 from fsagent_tools.web.html import lacks_lxml
 from fsagent_tools.web.page import Format, Page, page_of
-from fsagent_tools.web.pages import cut_page, sections
+from fsagent_tools.web.pieces import cut_page, sections
 from fsagent_tools.web.url import Url, forgive, parse_url
 
 _LIMIT = 50_000  # characters of a page in one answer
