@@ -1,0 +1,214 @@
+"""An element of a page as Markdown, or as plain text."""
+
+import re
+from copy import deepcopy
+from textwrap import indent
+from urllib.parse import urljoin
+
+from bs4 import BeautifulSoup, Tag
+from lxml import etree
+from markdownify import MarkdownConverter
+
+from fsagent_tools.web.extract import INLINE, Element
+
+LANGUAGE = re.compile(
+    r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|src-|brush:\s*"
+    r"|(?:hljs|sourceCode)\s+(?!lang))([\w+#.-]+)"
+    r"|^code\s+([\w+#.-]+)\s+literal-block|^(rust)(?:\s|$)"  # Docutils, rustdoc
+)
+NO_LANGUAGES = {
+    "none", "default", "plaintext", "text", "wrapper", "container", "highlight", "hljs",
+    "numberLines", "fallback",
+}  # fmt: skip
+EXPONENT = re.compile(r"[-+\u2212]?\d+|[a-z]|\*\w\*")
+ORDINAL = {"st", "nd", "rd", "th"}
+PERMALINKS = {"#", "¶", "§", "🔗"}
+BLOCKS = ("table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "blockquote", "div/p", "p[2]")
+MAX_COPIES = 1000  # cells of a table that are repeated in rows below
+MAX_COPIED = 100_000  # characters of all of them
+
+
+class Markdown(MarkdownConverter):
+    """Links keep their words where they lead nowhere; a picture is what it is said to show."""
+
+    class Options(MarkdownConverter.DefaultOptions):  # `DefaultOptions` here would be ignored
+        heading_style = "atx"
+        bullets = "-"
+        escape_underscores = False
+        wrap, wrap_width = True, None  # a paragraph is one line
+
+    def convert_a(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        href = str(el.get("href", ""))
+        if not href or href.startswith(("#", "javascript:")):
+            return "" if text.strip() in PERMALINKS else text
+        el.attrs.pop("title", None)
+        if "\n\n" in text:
+            text = el.get_text(" ")
+        text = re.sub(r"\s*\n\s*", " ", text)
+        return str(super().convert_a(el, text, parent_tags)) if text.strip() else ""
+
+    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        alt, src = " ".join(str(el.get("alt", "")).split()), str(el.get("src", ""))
+        if "a" in parent_tags:
+            return alt
+        return f"![{alt}]({src})" if alt and src and not src.startswith("data:") else ""
+
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        bullet = f"{el['value']}. " if "value" in el.attrs else "- "  # see `_number_items`
+        return f"{bullet}{indent(text.strip(), ' ' * len(bullet)).lstrip()}\n"
+
+    def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        code = re.sub(r"^[ \n]*\n", "", text).rstrip()
+        longest = max(map(len, re.findall("^`{3,}", code, re.MULTILINE)), default=2)
+        fence = "`" * (longest + 1)
+        return f"\n\n{fence}{_language(el)}\n{code}\n{fence}\n\n" if code else ""
+
+    def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _raised("^", text)
+
+    def convert_sub(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return _raised("_", text) if "+" in text else text
+
+    def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return " " + " ".join(text.split()).replace("|", r"\|") + " |"
+
+    convert_th = convert_td
+
+    def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        tex = el.find("annotation", encoding="application/x-tex")
+        found = tex.get_text() if tex else str(el.get("alttext", ""))
+        return f"${found.strip()}$" if found else text.removesuffix("; ")
+
+    def convert_mfrac(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return "/".join(part.get_text() for part in el.find_all(recursive=False))
+
+    def convert_msup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return "^".join(part.get_text() for part in el.find_all(recursive=False))
+
+    def convert_msqrt(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"sqrt({text})"
+
+    def convert_mtd(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return text + (" " if el.find_next_sibling("mtd") else "; ")
+
+
+class PlainText(Markdown):
+    """The words, with the blocks apart."""
+
+    class Options(Markdown.Options):
+        escape_asterisks = False
+        strip = INLINE - {"br", "img", "math"}
+
+    def convert_hN(self, n: int, el: Tag, text: str, parent_tags: set[str]) -> str:  # noqa: N802
+        return f"\n\n{text.strip()}\n\n"
+
+    convert_blockquote = convert_pre = convert_div = lambda self, el, text, parent_tags: (
+        f"\n\n{text.strip()}\n\n"
+    )
+
+    def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"{text.strip()}\n"
+
+    convert_dd = convert_dt = convert_li
+
+    def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return str(el.get("alt", ""))
+
+    def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return " ".join(text.split()) + "\t"
+
+    convert_th = convert_td
+
+    def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        return f"{text.strip()}\n"
+
+
+def to_text(root: Element, url: str, site: str, *, plain: bool = False) -> str:
+    """An element as Markdown, its links absolute or, within `site`, from the root of the site."""
+    _resolve_links(root, url, site)
+    _number_items(root)
+    _keep_code_lines(root)
+    _flatten_tables(root)
+    source = etree.tostring(root, encoding="unicode", method="html", with_tail=False)
+    converter = PlainText() if plain else Markdown()
+    text = converter.convert_soup(BeautifulSoup(source, "lxml"))
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _raised(sign: str, text: str) -> str:
+    text = text.strip()
+    if EXPONENT.fullmatch(text):
+        return sign + text
+    return f"{sign}({text})" if "+" in text and text not in ORDINAL else text
+
+
+def _language(pre: Tag) -> str:
+    for el in (*pre.find_all("code", limit=1), pre, *list(pre.parents)[:2]):
+        found = LANGUAGE.search(" ".join(el.get("class") or ()))
+        name = str(el.get("data-lang") or (next(filter(None, found.groups())) if found else ""))
+        if name and name not in NO_LANGUAGES:
+            return name
+    return ""
+
+
+def _resolve_links(root: Element, url: str, site: str) -> None:
+    for el in root.iter("a", "img"):
+        name = "href" if el.tag == "a" else "src"
+        link = el.get(name, "").strip()
+        if el.tag == "img" and (not link or link.startswith("data:")):
+            late = el.get("data-src") or el.get("srcset") or el.get("data-srcset") or ""
+            link = late.partition(" ")[0]
+        if link and not link.startswith(("#", "data:", "javascript:")):
+            try:
+                link = urljoin(url, link).replace(" ", "%20")
+            except ValueError:
+                link = ""
+            if site and link.startswith(site):
+                link = link[len(site) - 1 :]
+        el.set(name, link)
+
+
+def _number_items(root: Element) -> None:
+    for list_ in root.iter("ol"):
+        start = list_.get("start", "")
+        first = int(start) if start.isdecimal() else 1
+        for number, item in enumerate(list_.iterchildren("li"), first):
+            item.set("value", str(number))
+
+
+def _keep_code_lines(root: Element) -> None:
+    """Some sites make each line of code an element."""
+    for pre in root.iter("pre"):
+        for el in list(pre.iter("br", "div", "p", "li", "tr", "table", "ol", "ul")):
+            if el.tag == "br" or not (el.text_content() or "\n").endswith("\n"):
+                el.tail = "\n" + (el.tail or "")
+            el.drop_tag()
+
+
+def _flatten_tables(root: Element) -> None:
+    """Tables that only lay out a page become blocks, and in others spans are filled."""
+    for table in reversed(list(root.iter("table"))):
+        rows, cells = list(table.iter("tr")), list(table.iter("td", "th"))
+        is_layout = len(cells) <= len(rows) or any(
+            cell.find(f".//{tag}") is not None for cell in cells for tag in BLOCKS
+        )
+        if is_layout:
+            for el in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
+                el.tag = "div"
+        else:
+            _fill_spans(rows)
+
+
+def _fill_spans(rows: list[Element]) -> None:
+    """A cell over several rows is repeated in each of its group, one over columns stands once."""
+    copies, size = MAX_COPIES, MAX_COPIED
+    for at, row in enumerate(rows):
+        for column, cell in enumerate(list(row)):
+            cell.attrib.pop("colspan", None)
+            span = cell.attrib.pop("rowspan", "1")
+            count = int(span) if span.isascii() and span.isdigit() and len(span) < 6 else 1
+            for below in rows[at + 1 : at + count if count else len(rows)]:
+                if below.getparent() is not row.getparent() or copies <= 0 or size <= 0:
+                    break
+                below.insert(column, deepcopy(cell))
+                copies, size = copies - 1, size - len(cell.text_content())
