@@ -27,6 +27,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.params.arguments": {"fsagent_tools.params.validation"},
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judge"},  # for a killed host only
+    "fsagent_tools.web.client": {"fsagent_tools.web.transport"},  # httpx: at the first fetch
     "fsagent_tools.services.lazy": {  # what it shows to checkers
         one.target for one in CORE.imports("fsagent_tools.services.lazy") if one.typing
     },

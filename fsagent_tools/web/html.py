@@ -12,10 +12,10 @@ from fsagent_tools.web.clock import Clock
 from fsagent_tools.web.embedded import EMBEDS, TASKS, embedded, sources
 from fsagent_tools.web.head import Head
 from fsagent_tools.web.links import Links
-from fsagent_tools.web.writer import BLOCKS, Attributes, ElementEnd, ElementStart, Writer
 from fsagent_tools.web.regions import REGIONS, Regions
 from fsagent_tools.web.tabs import PANEL, PANEL_CLASS, TAB, Tabs, tab_part
 from fsagent_tools.web.unseen import unseen
+from fsagent_tools.web.writer import BLOCKS, Attributes, ElementEnd, ElementStart, Writer
 
 NEVER = {
     "script", "style", "template", "svg", "iframe", "frame", "object", "noscript", "button", "nav",

@@ -66,7 +66,7 @@ def page_of(download: Download, wanted: Format, clock: Clock) -> Page:
 
 def _apart(name: str, source: str, clock: Clock, *arguments: str) -> Page:
     left = clock.left()
-    return Page(**apart.ask(name, source.encode(), [*arguments, left], left, converted))
+    return Page(**apart.ask(name, source.encode(), [*arguments, left], left, converted.__name__))
 
 
 def _textual(kind: str, body: bytes) -> bool:

@@ -6,9 +6,9 @@ from itertools import accumulate
 
 from fsagent_tools.web.article import HEADING
 from fsagent_tools.web.head import Head
-from fsagent_tools.web.writer import HEADINGS, Attributes, ElementEnd, Writer
 from fsagent_tools.web.prose import beside, prose
 from fsagent_tools.web.story import ELEMENTS, LEAST_RUNNING, PageBlocks, Region, story
+from fsagent_tools.web.writer import HEADINGS, Attributes, ElementEnd, Writer
 
 CHROME_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search")
 _ROLES = {
