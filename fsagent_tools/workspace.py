@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
     from fsagent_tools.lsp.languages import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
-    from fsagent_tools.web.searching import SearchSettings
+    from fsagent_tools.web.search import SearchSettings
 
 Staleness = Literal["lines", "file"]
 PathForm = Literal["relative", "virtual"]

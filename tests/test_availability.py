@@ -21,7 +21,7 @@ from fsagent_tools.params.arguments import Params
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.runtime.state import state_home
 from fsagent_tools.types import Entry
-from fsagent_tools.web.searching import KEY_VARIABLES, SearchSettings
+from fsagent_tools.web.search import KEY_VARIABLES, SearchSettings
 
 WEB = {"webfetch", "websearch"}
 

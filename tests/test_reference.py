@@ -13,7 +13,7 @@ from fsagent_tools import Policy, Workspace, errors
 from fsagent_tools.config.environment import OTHERS
 from fsagent_tools.config.keys import types
 from fsagent_tools.policy import Limits, ProcessPolicy
-from fsagent_tools.web import searching as settings
+from fsagent_tools.web import search as settings
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs/reference"

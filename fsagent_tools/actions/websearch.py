@@ -8,7 +8,7 @@ from fsagent_tools.errors import ConfigInvalid, NotConfigured
 from fsagent_tools.policy.addresses import Guard
 from fsagent_tools.sanitize import untrusted
 from fsagent_tools.web.client import Client, lacks_packages
-from fsagent_tools.web.searching import SearchSettings, provider_of, search
+from fsagent_tools.web.search import SearchSettings, provider_of, search
 
 _MAX_RESULTS = 50
 _MAX_BYTES = 5 * 2**20  # of a provider's answer

@@ -72,7 +72,7 @@ def _prepare(name: str) -> None:
         if name in _OF_PDF:
             import pypdfium2  # noqa: F401
         if name in _OF_PAGES:
-            import lxml.etree  # noqa: F401
+            import bs4, lxml.html, markdownify  # noqa: E401, F401
 
 
 def _answer(function: _Function, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from fsagent_tools.process.launcher import Launcher
     from fsagent_tools.process.programs import Programs
     from fsagent_tools.process.shell import Shell
-    from fsagent_tools.web.searching import SearchSettings
+    from fsagent_tools.web.search import SearchSettings
 
 
 class Services:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
-    "settings": lambda: import_module("fsagent_tools.web.searching"),
+    "settings": lambda: import_module("fsagent_tools.web.search"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
     "schemas": lambda: import_module("fsagent_tools.params.schemas"),

@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools import Toolset, Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Entry
-from fsagent_tools.web.searching import KEY_VARIABLES, SearchSettings, normal_url
+from fsagent_tools.web.search import KEY_VARIABLES, SearchSettings, normal_url
 from tests.web.site import page
 
 HITS = [("<b>One</b> &amp; only", "https://one.example/a"), ("Two", "https://www.two.example/")]
