@@ -16,7 +16,7 @@ from fsagent_tools.policy.addresses import Guard
 from fsagent_tools.results import Block
 from fsagent_tools.sanitize import untrusted
 from fsagent_tools.text import clip
-from fsagent_tools.web.client import Client, Download, failure, lacks_packages
+from fsagent_tools.web.client import Download, WebClient, failure, lacks_packages
 from fsagent_tools.web.pages import EMPTY, Format, Page, page_of
 from fsagent_tools.web.urls import Url, corrected, parse_url
 
@@ -99,11 +99,11 @@ def _fetch(workspace: Workspace, params: WebfetchParams, url: Url) -> tuple[Down
     policy = workspace.policy
     deadline = Deadline(params.timeout, f"finding {url.host}")
     guard = Guard(policy.opened_hosts, policy.closed_hosts)
-    client = Client(guard, deadline, params.max_bytes, proxy=policy.tunnel)
+    client = WebClient(guard, deadline, params.max_bytes, proxy=policy.tunnel)
     return _followed(client, url, params)
 
 
-def _followed(client: Client, url: Url, params: WebfetchParams) -> tuple[Download, Page]:
+def _followed(client: WebClient, url: Url, params: WebfetchParams) -> tuple[Download, Page]:
     """The page at `url`, or where pages without words of their own send their reader."""
     headers = {"Accept": ACCEPT[params.format]}
     for _ in range(client.max_redirects + 1):

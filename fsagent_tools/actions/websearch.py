@@ -7,7 +7,7 @@ from fsagent_tools.deadline import Deadline
 from fsagent_tools.errors import ConfigInvalid, NotConfigured
 from fsagent_tools.policy.addresses import Guard
 from fsagent_tools.sanitize import untrusted
-from fsagent_tools.web.client import Client, lacks_packages
+from fsagent_tools.web.client import WebClient, lacks_packages
 from fsagent_tools.web.search import SearchSettings, provider_of, search
 
 _MAX_RESULTS = 50
@@ -61,7 +61,9 @@ def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
         settings = SearchSettings.of(params.provider)
     policy = workspace.policy
     guard = Guard(policy.opened_hosts, policy.closed_hosts)
-    client = Client(guard, Deadline(params.timeout, "searching"), _MAX_BYTES, proxy=policy.tunnel)
+    client = WebClient(
+        guard, Deadline(params.timeout, "searching"), _MAX_BYTES, proxy=policy.tunnel
+    )
     found = search(params.query, params.num_results, settings, client)
     return Results(found.hits, found.answers, found.failed)
 

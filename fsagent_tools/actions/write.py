@@ -14,6 +14,7 @@ from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.notebook import Notebook, is_notebook
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit
 from fsagent_tools.session.review import LINT, Lint
@@ -143,7 +144,7 @@ class _Check:
                 f"{edit.path} has changed since you read it. {NOTHING}",
                 hint=f"Read it, keep what has changed, and write again.\n{_change(edit, new)}",
             )
-        doubt = _doubt(new, old)
+        doubt = None if is_notebook(edit.path) and Notebook.of(new) else _doubt(new, old)
         if doubt and not session.confirms(name, sha256(new).hexdigest()):
             raise InvalidChange(
                 f"{doubt[0]} {NOTHING}",

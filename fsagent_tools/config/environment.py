@@ -24,7 +24,7 @@ def from_environment() -> Iterator[tuple[str, dict[str, Any]]]:
     """
     if not (ours := [name for name in os.environ if name.startswith(PREFIX)]):
         return
-    search, keys = lazy.settings, {f"{PREFIX}{key}".upper(): key for key in types()}
+    search, keys = lazy.search, {f"{PREFIX}{key}".upper(): key for key in types()}
     _refuse_misspelt(ours, [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS, *keys])
     if os.environ.get(search.PROVIDER):
         yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}

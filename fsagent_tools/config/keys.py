@@ -33,7 +33,7 @@ _SESSION: Mapping[str, Any] = {
 def types() -> dict[str, Any]:
     """Every key and the type of its value."""
     own = {name: kind for name, kind in get_type_hints(Policy).items() if name[0] != "_"}
-    return {**own, **_SESSION, "search": lazy.settings.SearchSettings}
+    return {**own, **_SESSION, "search": lazy.search.SearchSettings}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:

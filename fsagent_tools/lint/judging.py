@@ -20,6 +20,7 @@ from fsagent_tools.lint.places import Means, Source, Steps, Undecided
 from fsagent_tools.lint.validators import by_validator, decoded, validator_of
 from fsagent_tools.problems import Parsing
 from fsagent_tools.runtime.weight import is_slow_toml
+from fsagent_tools.text import NOTEBOOK
 
 JUDGED = 1 << 18  # bytes of a text that is parsed
 JUDGED_STEPS = 20_000  # that a parser may take: four times those of a large text without errors
@@ -50,8 +51,8 @@ def broken(name: str, before: bytes, after: bytes) -> str:
 def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
     """Whether it parses, and if it does not, where the first fault is and which."""
     validator = validator_of(name)
-    if validator is None:
-        return None, ""
+    if validator is None or (name.lower().endswith(NOTEBOOK) and not text.startswith(b"{")):
+        return None, ""  # or the cells of a notebook, which are texts of their own
     if len(text) > JUDGED:
         return "beyond", ""
     try:

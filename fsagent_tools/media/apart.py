@@ -54,12 +54,6 @@ def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
     return Picture(**ask("picture", data, [], seconds))
 
 
-def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
-    """`notebook.cells`. Raises like `pdf_text`."""
-    reply = _remembered("cells", data, [], PATIENCE)
-    return reply and (reply[0], {int(line): number for line, number in reply[1].items()})
-
-
 def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:
     """`notebook.drawings`. Raises like `pdf_text`."""
     reply = ask("drawings", data, [[*numbers]], PATIENCE)
@@ -104,7 +98,9 @@ def _launch(module: str) -> Launch:
     packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
     profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
     argv = [sys.executable, "-I", "-S", "-c", _CODE.replace("MODULE", module), *path]
-    limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS_OF.get(module, SECONDS), file_size=MOST_SAID)
+    limits = Limits(
+        memory=MEMORY << 20, cpu_seconds=SECONDS_OF.get(module, SECONDS), file_size=MOST_SAID
+    )
     return Launch(argv, _ENV, "/", profile=profile, limits=limits)
 
 

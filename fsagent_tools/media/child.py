@@ -29,7 +29,6 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "pages": pdf.pages,
     "page_pictures": pdf.page_pictures,
     "picture": image.prepare_image,
-    "cells": notebook.cells,
     "drawings": notebook.drawings,
     "office": office.markdown,
 }
@@ -72,7 +71,7 @@ def _prepare(name: str) -> None:
         if name in _OF_PDF:
             import pypdfium2  # noqa: F401
         if name in _OF_PAGES:
-            import bs4, lxml.html, markdownify  # noqa: E401, F401
+            import bs4  # noqa: F401
 
 
 def _answer(function: _Function, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:

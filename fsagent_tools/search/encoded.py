@@ -1,14 +1,17 @@
-"""Files in other encodings than UTF-8: they are searched as the text that `read` shows of them."""
+"""Notebooks and files that are not UTF-8: they are searched as the text that `read` shows."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 from fsagent_tools.encoding import Assumed, decode, is_utf8, looks_binary
 from fsagent_tools.errors import InvalidRegex, TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory, ReadableFile
+from fsagent_tools.notebook import Notebook, is_notebook
 from fsagent_tools.policy import MAX_WHOLE
 from fsagent_tools.search.contents import content_of
 from fsagent_tools.search.hits import Hits, first_hits
@@ -16,7 +19,9 @@ from fsagent_tools.search.query import OutputLine
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.walk import order
 from fsagent_tools.search.where import Where, spool
+from fsagent_tools.text import NOTEBOOK
 
+_SPELLED_OTHERWISE = re.compile(r"[\"^$\\]|[^\0-\x7f]")  # in JSON
 _MOST = 500  # files, in a search for what is not in ASCII
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
 _SECONDS = 10.0  # for our own engine where ripgrep has answered; some patterns take it very long
@@ -54,7 +59,9 @@ def all_hits(
         if (first := next(texts, None)) is None:  # most often, so no file is made
             return hits
         every = chain([first], texts)
-        with spool((path, _as_utf8(data, partial(assumed, path))) for path, data in every) as file:
+        start = opened.place.told
+        shown = ((p, _as_utf8(d, p or start, partial(assumed, p))) for p, d in every)
+        with spool(shown) as file:
             where = Where(file.fileno(), opened.place.absolute, "spool")
             due = min(search.deadline, time.monotonic() + _SECONDS) if plain else search.deadline
             again = replace(search, query=query, where=where, deadline=due)
@@ -68,6 +75,8 @@ def all_hits(
         return hits
     hits.binary -= {line.path for line in more.lines}
     paths = {line.path for line in more.lines}  # of others, in two encodings say, ripgrep's stay
+    if not more.late:  # but not the JSON of notebooks, whose lines nobody is shown
+        paths.update(line.path for line in hits.lines if is_notebook(line.path or start))
     hits.lines = [line for line in hits.lines if line.path not in paths]
     hits.add(more)
     return hits
@@ -83,12 +92,16 @@ def _texts(
     if not isinstance(opened, Directory):
         small = opened.version.size <= _MAX_SIZE
         data = opened.pread(_MAX_SIZE, 0) if small else b"\0"
-        if not looks_binary(data) and (b"\0" in data or not is_utf8(data)):
+        is_odd = is_notebook(opened.place.told) or b"\0" in data or not is_utf8(data)
+        if not looks_binary(data) and is_odd:
             yield "", data
         return
     odd = {line.path for line in hits.lines if not _is_utf8(line)} | hits.binary
+    odd.update(line.path for line in hits.lines if is_notebook(line.path))
+    if _SPELLED_OTHERWISE.search(search.query.pattern):
+        odd.update(_matching(search, accepts, '"cell_type"', include=(f"*{NOTEBOOK}",)))
     if not search.query.pattern.isascii():
-        odd.update(_encoded(search, accepts))
+        odd.update(_matching(search, accepts, _NO_UTF8))
     left = _MAX_SUM
     for path in sorted(odd, key=order):
         for _, content in content_of(opened, path, min(left, _MAX_SIZE), looks_binary):
@@ -97,8 +110,10 @@ def _texts(
                 yield path, content
 
 
-def _as_utf8(data: bytes | None, assumed: Assumed) -> bytes | None:
+def _as_utf8(data: bytes | None, name: str, assumed: Assumed) -> bytes | None:
     """As `read` shows it; what cannot be decoded is left to the engine."""
+    if data and is_notebook(name) and (cells := Notebook.of(data)):
+        return cells.utf8
     try:
         return data and decode(data, "", None, assumed).utf8
     except ToolError:
@@ -123,15 +138,18 @@ def _binary(search: Search, accepts: Callable[[str], bool]) -> set[str]:
     return first_hits(replace(search, query=query, deadline=due), accepts, 1).binary
 
 
-def _encoded(search: Search, accepts: Callable[[str], bool]) -> list[str]:
-    """Paths of the first files that are no UTF-8, as far as single lines tell."""
+def _matching(
+    search: Search, accepts: Callable[[str], bool], pattern: str, **restricted: Any
+) -> list[str]:
+    """Paths of the first files with this pattern, as far as single lines tell."""
     query = replace(
         search.query,
-        pattern=_NO_UTF8,
+        pattern=pattern,
         mode="files_with_matches",
         case_sensitive=True,
         multiline=False,
         context=0,
+        **restricted,
     )
     found = first_hits(replace(search, query=query), accepts, _MOST)
     if found.late:

@@ -27,10 +27,11 @@ if TYPE_CHECKING:
     from fsagent_tools.process import shell as shell
     from fsagent_tools.search import scan as scan
     from fsagent_tools.session import editing as editing
+    from fsagent_tools.web import search as search
 
 _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
-    "settings": lambda: import_module("fsagent_tools.web.search"),
+    "search": lambda: import_module("fsagent_tools.web.search"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
     "schemas": lambda: import_module("fsagent_tools.params.schemas"),

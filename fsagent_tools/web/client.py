@@ -51,7 +51,7 @@ class Download:
 
 
 @dataclass(frozen=True)
-class Client:
+class WebClient:
     """The limits of one fetch; a new one for each call, so nothing carries over.
 
     Args:

@@ -51,7 +51,7 @@ ATTRIBUTES = {
     "name", "property", "role", "rowspan", "src", "srcset", "start", "style", "title", "type",
 }  # fmt: skip
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-MAX_DEPTH = 150  # of elements: the converter calls itself for each level
+MAX_LEVELS = 150  # of elements: the converter calls itself for each level
 RUNNING_TEXT = 120  # bytes outside links from which on a block is running text
 MAX_LISTING = 1000  # bytes of code that count: a long listing is no story
 MIN_STORY = 400  # bytes of running text from which on a page has a story
@@ -138,7 +138,7 @@ def _parse(source: str) -> Element:
 
 
 class _Builder:
-    """Builds a tree without the tags below `MAX_DEPTH` and attributes that nobody asks for.
+    """Builds a tree without the tags below `MAX_LEVELS` and attributes that nobody asks for.
 
     The parser's own tree loses what lies below 2,048 levels, and takes 25 s for 100,000 attributes.
     """
@@ -151,13 +151,13 @@ class _Builder:
         if tag == "template" and any(name.startswith("shadowrootmode") for name in attributes):
             tag = "div"  # it is shown in place of the element around it
         self._open.append(tag if tag.isascii() and tag.isalnum() else "div")  # `ahref="`, `x-card`
-        if len(self._open) <= MAX_DEPTH:
+        if len(self._open) <= MAX_LEVELS:
             names = ATTRIBUTES.intersection(attributes)
             kept = {name: NOT_XML.sub("", attributes[name]) for name in sorted(names)}
             self._tree.start(self._open[-1], kept)
 
     def end(self, _: str) -> None:
-        if len(self._open) <= MAX_DEPTH:
+        if len(self._open) <= MAX_LEVELS:
             self._tree.end(self._open[-1])
         self._open.pop()
 

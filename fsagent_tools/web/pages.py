@@ -67,7 +67,7 @@ def page_of(download: Download, wanted: Format, deadline: Deadline) -> Page:
             f"{download.url} is {kind or 'of no stated type'} ({len(body):,} bytes), not text.",
             hint="Pages, text, JSON, feeds, PDF, office documents and images can be fetched.",
         )
-    source = decode(body, download.headers.get("content-type", ""))
+    source = decode_page(body, download.headers.get("content-type", ""))
     is_html = re.match(r"\s*(<!doctype\s+html|<html\b)", source[:1000], re.IGNORECASE)
     if kind in HTML_TYPES or (kind in ("", "text/plain") and is_html):
         if wanted != "html":
@@ -77,7 +77,7 @@ def page_of(download: Download, wanted: Format, deadline: Deadline) -> Page:
     return Page(visible(source))
 
 
-def decode(raw: bytes, content_type: str = "") -> str:
+def decode_page(raw: bytes, content_type: str = "") -> str:
     """By mark, as UTF-8 where all of it is that, by the header's charset, by the page's own.
 
     Latin-1 in a header counts last, and means Windows-1252 as in browsers (WHATWG Encoding, 4.2).

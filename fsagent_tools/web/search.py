@@ -24,8 +24,8 @@ from fsagent_tools.policy.hosts import HostRule
 from fsagent_tools.runtime.weight import check_weight
 from fsagent_tools.sanitize import one_line, visible
 from fsagent_tools.text import shorten
-from fsagent_tools.web.client import Client, Download, failure
-from fsagent_tools.web.pages import decode
+from fsagent_tools.web.client import Download, WebClient, failure
+from fsagent_tools.web.pages import decode_page
 from fsagent_tools.web.providers import PROVIDERS, Provider
 from fsagent_tools.web.urls import parse_url
 
@@ -102,7 +102,7 @@ class SearchResults:
     failed: list[str]
 
 
-def search(text: str, count: int, settings: SearchSettings, client: Client) -> SearchResults:
+def search(text: str, count: int, settings: SearchSettings, client: WebClient) -> SearchResults:
     """At most `count` hits (title, url, snippet, published), from as many pages as that takes.
 
     A later page that fails ends the list.
@@ -177,7 +177,7 @@ def _ask(
     base: str,
     asked: tuple[str, int, int],
     settings: SearchSettings,
-    client: Client,
+    client: WebClient,
 ) -> tuple[Any, list[dict[str, str]]]:
     """What one request was answered, and the hits in it."""
     fields, headers = provider.fields(*asked), {"Accept": "application/json"}
@@ -206,7 +206,7 @@ def _ask(
         raise _failure(answer, settings)
     try:
         check_weight(answer.body)
-        text = decode(answer.body, answer.headers.get("content-type", ""))
+        text = decode_page(answer.body, answer.headers.get("content-type", ""))
         parsed = (provider.parse or json.loads)(text)
         rows = [_hit(row, provider) for row in provider.rows(parsed)]
         return parsed, [hit for hit in rows if hit["url"].startswith(("http://", "https://"))]
@@ -217,7 +217,7 @@ def _ask(
         ) from None
 
 
-def _trusting(client: Client, host: str, port: int) -> Client:
+def _trusting(client: WebClient, host: str, port: int) -> WebClient:
     """The host chose this address, so it may be local; the model cannot change it."""
     if client.proxy:
         with suppress(UnsafeUrl):

@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools.deadline import Deadline
 from fsagent_tools.errors import BinaryFile, TimedOut, TooLarge
 from fsagent_tools.web.client import Download
-from fsagent_tools.web.pages import EMPTY, decode, page_of
+from fsagent_tools.web.pages import EMPTY, decode_page, page_of
 from fsagent_tools.web.urls import parse_url
 from tests.conftest import PATIENCE
 from tests.web.test_media import document
@@ -89,16 +89,16 @@ CHARSETS = [  # what, text, encoding, content type, a meta in the page
 )
 def test_the_charset_is_found(text, encoding, header, meta):
     html = f"<html><head><meta charset='{meta}'></head><p>{text * 3}" if meta else text * 3
-    assert decode(html.encode(encoding), header) == html
+    assert decode_page(html.encode(encoding), header) == html
 
 
 def test_utf8_with_one_broken_byte_stays_utf8():
     raw = (RUSSIAN * 20).encode()
-    assert decode(raw[:101] + raw[102:]).count("\ufffd") <= 2
+    assert decode_page(raw[:101] + raw[102:]).count("\ufffd") <= 2
 
 
 def test_an_unknown_charset_is_ignored():
-    assert decode(b"abc", "text/html; charset=hex") == "abc"
+    assert decode_page(b"abc", "text/html; charset=hex") == "abc"
 
 
 def test_text_keeps_blocks_apart():
@@ -347,6 +347,6 @@ def test_what_a_page_has_for_readers_without_scripts_is_its_text_where_it_has_no
 
 @pytest.mark.parametrize("raw", [b"caf\xe9", "Stra\u00dfe \u20ac ".encode() * 30 + b"\xff ok"])
 def test_one_bad_byte_of_a_page_that_names_its_charset_is_one_sign(raw):
-    text = decode(raw, "text/html; charset=utf-8")
+    text = decode_page(raw, "text/html; charset=utf-8")
     assert text.count("\ufffd") == 1
     assert "\u00c3" not in text
