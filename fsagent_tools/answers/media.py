@@ -87,16 +87,21 @@ def _office(data: bytes, name: str, pages: str | None) -> Media:
 
 def _picture(data: bytes, name: str, pages: str | None) -> Media:
     try:
-        picture = lazy.apart.read_picture(data)
+        parts = lazy.apart.read_picture(data)
     except BinaryFile:
         raise binary(name, len(data)) from None
     except TooLarge as error:
         raise TooLarge(f"{name}: {error.message}") from None
+    picture = parts[0]
     size = f"{picture.width} x {picture.height} pixels"
     scaled = max(picture.width, picture.height) > lazy.image.LONGEST_EDGE
     shown = f", shown at {lazy.image.LONGEST_EDGE} at most" if scaled else ""
+    if len(parts) > 1:
+        shown = f", shown in {len(parts)} parts from the top down"
     line = f"{name}: {picture.kind}, {size}{shown}, {len(data):,} bytes"
-    return Media([line], {0: 0}, lambda numbers: _blocks([picture]))
+    more = [f"part {number} of {len(parts)}" for number in range(2, len(parts) + 1)]
+    pictures = {at: at for at in range(len(parts))}
+    return Media([line, *more], pictures, lambda numbers: _blocks([parts[n] for n in numbers]))
 
 
 def drawings(data: bytes, numbers: Sequence[int]) -> tuple[Block, ...]:

@@ -49,9 +49,9 @@ def pdf_pictures(data: bytes, numbers: Sequence[int], seconds: float = PATIENCE)
     return [Picture(**reply) for reply in ask("page_pictures", data, [[*numbers]], seconds)]
 
 
-def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
-    """`image.prepare_image`. Raises like `pdf_text`, too."""
-    return Picture(**ask("picture", data, [], seconds))
+def read_picture(data: bytes, seconds: float = PATIENCE) -> list[Picture]:
+    """`image.prepare_parts`. Raises like `pdf_text`, too."""
+    return [Picture(**reply) for reply in ask("picture", data, [], seconds)]
 
 
 def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:

@@ -28,7 +28,7 @@ _Function = Callable[..., Any]
 _FUNCTIONS: Mapping[str, _Function] = {
     "pages": pdf.pages,
     "page_pictures": pdf.page_pictures,
-    "picture": image.prepare_image,
+    "picture": image.prepare_parts,
     "drawings": notebook.drawings,
     "office": office.markdown,
 }

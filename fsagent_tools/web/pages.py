@@ -58,8 +58,9 @@ def page_of(download: Download, wanted: Format, deadline: Deadline) -> Page:
     if body.startswith(b"%PDF-"):
         return _pdf(body, deadline)
     if kind.startswith("image/") and kind != "image/svg+xml":
-        found = apart.read_picture(body, deadline.left())
-        return Page(f"(image, {found.width} x {found.height} pixels)", blocks=(_block(found),))
+        parts = apart.read_picture(body, deadline.left())
+        size = f"(image, {parts[0].width} x {parts[0].height} pixels)"
+        return Page(size, blocks=tuple(map(_block, parts)))
     if kind in SUFFIXES and body.startswith(b"PK"):
         return Page(visible(apart.office_text(body, SUFFIXES[kind], deadline.left())))
     if not _is_text(kind, body):

@@ -1,6 +1,5 @@
 """edit and insert on real files: what changes, what stays, what is told."""
 
-import json
 import re
 
 import pytest
