@@ -6,14 +6,15 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from json.decoder import JSONDecodeError, scanstring
+from json.decoder import JSONDecodeError
 from typing import Any
 
 from fsagent_tools.encoding import Assumed, Decoded
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.runtime.weight import check_weight
 from fsagent_tools.text import NOTEBOOK, clip
 
+MAX_NOTEBOOK = 20 << 20  # bytes; a larger one is a text like any other
+MAX_VALUES = 200_000  # lists and objects: they take much more memory than their JSON
 MAX_OUTPUT = 1500  # characters of one output of a cell
 PICTURE_KINDS = ("image/png", "image/jpeg")
 HEADER = re.compile(r"--- cell(?: (\d+) of \d+)?: (code|markdown|raw)(?: \[\d+\])? ---\r?")
@@ -66,7 +67,8 @@ class Notebook(Decoded):
     def of(cls, raw: bytes) -> "Notebook | None":
         """None for what is no notebook, or too large to be taken apart."""
         try:
-            check_weight(raw)
+            if len(raw) > MAX_NOTEBOOK or raw.count(b"[") + raw.count(b"{") > MAX_VALUES:
+                return None
             text = raw.decode()
             cells = tuple(_cell(text, start, end) for start, end in _items(text, _cells_at(text)))
             found = cls(_shown(cells), json=text, cells=cells)
@@ -290,7 +292,7 @@ def _cell(text: str, start: int, end: int) -> Cell:
 def _members(text: str, at: int) -> Iterator[tuple[str, int, int]]:
     """(name, start, end of the value) of an object at `at`. Raises `ValueError`."""
     for start, _ in _values(text, at, "{}"):
-        name, colon = scanstring(text, start + 1)
+        name, colon = _DECODER.raw_decode(text, start)
         value = _skip(text, _skip(text, colon, ":"))
         yield name, value, _DECODER.raw_decode(text, value)[1]
 

@@ -2,7 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
@@ -113,11 +113,8 @@ class WebClient:
         transport = _transport()
         request = transport.HttpRequest(url, method, sent, body)
         with transport.exchange(request, self.guard, self.deadline, proxy) as response:
-            cookies = (
-                cookie.partition(";")[0].strip()
-                for cookie in response.headers.get_list("set-cookie")
-            )
-            cookies = tuple(filter(_COOKIE.fullmatch, cookies))
+            pairs = (one.partition(";")[0] for one in response.headers.get_list("set-cookie"))
+            cookies = tuple(pair.strip() for pair in pairs if _COOKIE.fullmatch(pair.strip()))
             answer = Download(url, response.status_code, response.headers, cookies=cookies)
             if proxy and answer.status == 407:
                 raise NetworkError(
@@ -164,7 +161,7 @@ class WebClient:
         )
 
 
-def _decompressed(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+def _decompressed(chunks: Iterable[bytes], encoding: str) -> Generator[bytes, None, None]:
     """The body in bounded pieces, so that a compression bomb never unfolds.
 
     gzip may come in several members, deflate with zlib's header or without. Raises `NetworkError`.

@@ -7,10 +7,11 @@ from typing import Any
 from urllib.parse import urljoin
 
 from lxml import etree
+from lxml.html import HtmlElement as Element
 
 from fsagent_tools.sanitize import one_line, visible
 from fsagent_tools.text import shorten
-from fsagent_tools.web.extract import Element, content
+from fsagent_tools.web.extract import content
 from fsagent_tools.web.markdown import to_text
 
 MAX_HTML = 2 << 20  # bytes of HTML that are converted: 1.2 to 3.2 s of computing for each MB

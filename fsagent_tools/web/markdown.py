@@ -7,9 +7,10 @@ from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup, Tag
 from lxml import etree
+from lxml.html import HtmlElement as Element
 from markdownify import MarkdownConverter
 
-from fsagent_tools.web.extract import INLINE, Element
+from fsagent_tools.web.extract import INLINE
 
 LANGUAGE = re.compile(
     r"(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|src-|brush:\s*"
@@ -31,7 +32,8 @@ MAX_COPIED = 100_000  # characters of all of them
 class Markdown(MarkdownConverter):
     """Links keep their words where they lead nowhere; a picture is what it is said to show."""
 
-    class Options(MarkdownConverter.DefaultOptions):  # `DefaultOptions` here would be ignored
+    class Options(MarkdownConverter.DefaultOptions):  # type: ignore[misc, name-defined]
+        # `DefaultOptions` of a subclass would be ignored
         heading_style = "atx"
         bullets = "-"
         escape_underscores = False
@@ -41,11 +43,12 @@ class Markdown(MarkdownConverter):
         href = str(el.get("href", ""))
         if not href or href.startswith(("#", "javascript:")):
             return "" if text.strip() in PERMALINKS else text
-        el.attrs.pop("title", None)
         if "\n\n" in text:
             text = el.get_text(" ")
         text = re.sub(r"\s*\n\s*", " ", text)
-        return str(super().convert_a(el, text, parent_tags)) if text.strip() else ""
+        el.attrs.pop("title", None)
+        converted = super().convert_a(el, text, parent_tags)  # type: ignore[misc]
+        return str(converted) if text.strip() else ""
 
     def convert_img(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         alt, src = " ".join(str(el.get("alt", "")).split()), str(el.get("src", ""))

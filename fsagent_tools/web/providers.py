@@ -58,7 +58,7 @@ def _duckduckgo_rows(page: Any) -> list[Mapping[str, str]]:
     def of_class(name: str) -> str:
         return f".//*[contains(concat(' ', normalize-space(@class), ' '), ' {name} ')]"
 
-    found = []
+    found = list[Mapping[str, str]]()
     for row in page.xpath(of_class("result")):
         links = row.xpath(of_class("result__a"))
         if links and "result--ad" not in row.get("class", ""):

@@ -54,7 +54,9 @@ def exchange(
     pool = httpcore.ConnectionPool(tls, network_backend=CheckedBackend(guard, deadline))
     if proxy:
         gateway = Guard((HostRule(proxy.host, proxy.port),))
-        login = {"Proxy-Authorization": f"Basic {proxy.credentials}"} if proxy.credentials else None
+        login: dict[bytes | str, bytes | str] = {}
+        if proxy.credentials:
+            login["Proxy-Authorization"] = f"Basic {proxy.credentials}"
         pool = httpcore.HTTPProxy(
             httpcore.URL(scheme=b"http", host=proxy.host.encode(), port=proxy.port, target=b"/"),
             proxy_headers=login,
