@@ -15,7 +15,7 @@ from fsagent_tools.text import NOTEBOOK, clip
 
 MAX_NOTEBOOK = 20 << 20  # bytes; a larger one is a text like any other
 MAX_VALUES = 200_000  # lists and objects: they take much more memory than their JSON
-MAX_OUTPUT = 1500  # characters of one output of a cell
+MAX_CELL_OUTPUT = 1500  # characters of one output of a cell
 PICTURE_KINDS = ("image/png", "image/jpeg")
 HEADER = re.compile(r"--- cell(?: (\d+) of \d+)?: (code|markdown|raw)(?: \[\d+\])? ---\r?")
 NEW_CELL = "--- cell: code ---"
@@ -336,21 +336,21 @@ def _picture_kind(output: Mapping[str, Any]) -> str:
 
 def _output(output: Mapping[str, Any]) -> str:
     if output["output_type"] == "stream":
-        return clip(_joined(output["text"]).rstrip("\n"), MAX_OUTPUT)
+        return clip(_joined(output["text"]).rstrip("\n"), MAX_CELL_OUTPUT)
     if output["output_type"] == "error":
         return _error(output)
     data = output.get("data", {})
     shown = _joined(data.get("text/plain", "")) or f"({', '.join(data) or 'nothing'})"
-    return clip(shown, MAX_OUTPUT)
+    return clip(shown, MAX_CELL_OUTPUT)
 
 
 def _error(output: Mapping[str, Any]) -> str:
     """The end of the traceback, which is nearest to the error; the error alone without one."""
-    error = clip(f"{output['ename']}: {output['evalue']}", MAX_OUTPUT)
+    error = clip(f"{output['ename']}: {output['evalue']}", MAX_CELL_OUTPUT)
     trace = _CONTROL.sub("", "\n".join(output.get("traceback", ()))).strip()
     if not trace:
         return error
-    left_out = max(0, len(trace) - MAX_OUTPUT)
+    left_out = max(0, len(trace) - MAX_CELL_OUTPUT)
     head = f"[{left_out:,} characters of the traceback left out]\n" if left_out else ""
     return head + trace[left_out:]
 

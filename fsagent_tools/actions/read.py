@@ -15,7 +15,7 @@ from fsagent_tools.answers.media import (
     MAX_BINARY,
     Media,
     MediaReader,
-    drawings,
+    notebook_blocks,
     reader,
 )
 from fsagent_tools.answers.parts import together
@@ -239,7 +239,7 @@ def _with_pictures(found: Read, p: ReadParams, file: ReadableFile) -> Read:
     cells = Notebook.of(data)
     lines = range(found.offset - 1, found.end_line)
     numbers = [n for line, n in cells.pictures.items() if line in lines] if cells else []
-    return replace(found, blocks=drawings(data, numbers[:MOST_PICTURES]))
+    return replace(found, blocks=notebook_blocks(data, numbers[:MOST_PICTURES]))
 
 
 def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:

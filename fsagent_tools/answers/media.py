@@ -104,7 +104,7 @@ def _picture(data: bytes, name: str, pages: str | None) -> Media:
     return Media([line, *more], pictures, lambda numbers: _blocks([parts[n] for n in numbers]))
 
 
-def drawings(data: bytes, numbers: Sequence[int]) -> tuple[Block, ...]:
+def notebook_blocks(data: bytes, numbers: Sequence[int]) -> tuple[Block, ...]:
     """Pictures in a notebook: those that cannot be shown cost nothing but themselves."""
     try:
         drawn = lazy.apart.notebook_pictures(data, numbers) if numbers else ()
