@@ -237,9 +237,14 @@ def _with_pictures(found: Read, p: ReadParams, file: ReadableFile) -> Read:
         return found
     data = file.pread(file.version.size, 0)
     cells = Notebook.of(data)
-    lines = range(found.offset - 1, found.end_line)
-    numbers = [n for line, n in cells.pictures.items() if line in lines] if cells else []
-    return replace(found, blocks=notebook_blocks(data, numbers[:MOST_PICTURES]))
+    shown = range(found.offset - 1, found.end_line)
+    wanted = [row for row in cells.pictures.items() if row[0] in shown] if cells else []
+    numbers, note = [number for _, number in wanted[:MOST_PICTURES]], found.note
+    if len(wanted) > MOST_PICTURES:
+        line = wanted[MOST_PICTURES][0] + 1
+        more = f"(pictures from line {line} on are not shown; continue with `offset`={line})"
+        note = " ".join(filter(None, (note, more)))
+    return replace(found, blocks=notebook_blocks(data, numbers), note=note)
 
 
 def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
