@@ -11,7 +11,7 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, errors
 from fsagent_tools.policy import Limits, ProcessPolicy
-from fsagent_tools.web.search import settings
+from fsagent_tools.web import search as settings
 from fsagent_tools.workspace.config import OTHERS, types
 
 ROOT = Path(__file__).parents[1]

@@ -14,13 +14,14 @@ from fsagent_tools.answers.media import (
     MAX_BINARY,
     Media,
     MediaReader,
-    notebook,
+    notebook_blocks,
     reader,
 )
 from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
+from fsagent_tools.notebook import PICTURE, Notebook
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
@@ -118,13 +119,12 @@ def _one(workspace: Workspace, asked: ReadParams) -> Read:
     with _opened(workspace, asked) as (file, p):
         if p.pattern is not None:
             return _matching(workspace, p, file)
-        if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
-            with workspace.session.reading(file, workspace.style, p.encoding):
-                return cells  # what is written over it later is compared with this text
         try:
             with workspace.session.reading(file, workspace.style, p.encoding) as document:
                 show = _lines if p.column is None else _part_of_line
-                return show(document, p, file)
+                found = show(document, p, file)
+
+            return _with_pictures(found, p, file)
         except BinaryFile as refusal:
             head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
@@ -231,6 +231,22 @@ def _note(first: int, last: int, total: int) -> str:
     return f"(lines {first}-{last} of {total}; continue with `offset`={last + 1})"
 
 
+def _with_pictures(found: Read, p: ReadParams, file: ReadableFile) -> Read:
+    """Among the lines of a notebook the pictures that its cells drew."""
+    if not p.path.lower().endswith(NOTEBOOK) or PICTURE not in found.content:
+        return found
+    data = file.pread(file.version.size, 0)
+    cells = Notebook.of(data)
+    shown = range(found.offset - 1, found.end_line)
+    wanted = [row for row in cells.pictures.items() if row[0] in shown] if cells else []
+    numbers, note = [number for _, number in wanted[:MOST_PICTURES]], found.note
+    if len(wanted) > MOST_PICTURES:
+        line = wanted[MOST_PICTURES][0] + 1
+        more = f"(pictures from line {line} on are not shown; continue with `offset`={line})"
+        note = " ".join(filter(None, (note, more)))
+    return replace(found, blocks=notebook_blocks(data, numbers), note=note)
+
+
 def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
     if (media := _content(p, file, other)) is None:
         return None
@@ -293,7 +309,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
 def _line_count(workspace: Workspace, p: ReadParams, file: ReadableFile) -> int:
     name = file.place.relative.lower()
     if name.endswith(DOCUMENTS):
-        other = notebook if name.endswith(NOTEBOOK) else reader(file.pread(HEAD, 0), name)
+        other = None if name.endswith(NOTEBOOK) else reader(file.pread(HEAD, 0), name)
         if other and (media := _content(p, file, other)):
             return len(media.lines)
     reading = workspace.session.reading

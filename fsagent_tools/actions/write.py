@@ -13,6 +13,7 @@ from fsagent_tools.files.base import COMPARED
 from fsagent_tools.files.guarded import LockedFile
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.notebook import Notebook, is_notebook
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit
 from fsagent_tools.session.review import LINT, Lint
@@ -163,7 +164,9 @@ class _Check:
                 f"{told} has changed since you read it. {NOTHING}",
                 hint=f"Read it, keep what has changed, and write again.{change}",
             )
-        doubt = _doubt(self.new, edit.utf8 if edit else b"")
+        old = edit.utf8 if edit else b""
+        cells = edit and is_notebook(edit.path) and Notebook.of(self.new)
+        doubt = None if cells else _doubt(self.new, old)
         if doubt and not session.confirms(name, sha256(self.new).hexdigest()):
             raise InvalidChange(
                 f"{doubt[0]} {NOTHING}",

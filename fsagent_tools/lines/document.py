@@ -14,7 +14,7 @@ from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window, text_of
 from fsagent_tools.lines.splice import Hunk, grouped
 from fsagent_tools.lines.styles import STYLES, Style
-from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
+from fsagent_tools.text import MAX_LINE_CHARS, in_quotes, unclipped
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -108,11 +108,6 @@ class Document:
             return
         if not self.lines.count:
             raise NotReadYet(f"{self.name} is empty. {NOTHING}", hint="Fill it with `write`.")
-        if self.name.lower().endswith(NOTEBOOK):
-            raise NotReadYet(
-                f"{self.name} is a notebook, read as cells, which have no line IDs. {NOTHING}",
-                hint="Lines of its JSON have IDs where `grep` shows them.",
-            )
         raise NotReadYet(
             f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
         )

@@ -27,8 +27,7 @@ _Function = Callable[..., Any]
 _FUNCTIONS: Mapping[str, _Function] = {
     "pages": pdf.pages,
     "page_pictures": pdf.page_pictures,
-    "picture": image.prepare_image,
-    "cells": notebook.cells,
+    "picture": image.prepare_parts,
     "drawings": notebook.drawings,
     "office": office.markdown,
 }
@@ -71,7 +70,7 @@ def _prepare(name: str) -> None:
         if name in _OF_PDF:
             import pypdfium2  # noqa: F401
         if name in _OF_PAGES:
-            import lxml.etree  # noqa: F401
+            import bs4  # noqa: F401
 
 
 def _answer(function: _Function, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The first hits of a search in order of path, in texts of every encoding."""
+"""The first hits of a search in order of path, in texts of every encoding and in notebooks."""
 
 import re
 import time
@@ -13,11 +13,13 @@ from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
 from fsagent_tools.globs import Glob
+from fsagent_tools.notebook import Notebook, is_notebook
 from fsagent_tools.search.contents import Source, open_beneath
 from fsagent_tools.search.query import UTF8_MAX, Binary, OutputLine, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import order
+from fsagent_tools.text import NOTEBOOK
 
 _MOST = 500  # files in other encodings that are searched
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
@@ -28,6 +30,7 @@ _NO_UTF8 = (  # a byte that begins no character, or a character that breaks off 
     r"|[\xC2-\xDF][\x80-\xBF]{2}|[\xE0-\xEF][\x80-\xBF]{3}"
     r"|[\xF0-\xF4][\x80-\xBF]{2}(?:[\x80-\xBF]{2}|[^\x80-\xBF]|$))"
 )
+_SPELLED_OTHERWISE = re.compile(r"[\"^$\\]|[^\0-\x7f]")  # in JSON
 _ESCAPED = re.compile(r"\\\W")
 _FOREIGN = re.compile(r"[^\0-\x7f]|\.|\[:?\^|\\[^\W_abfnrtvzA]")  # may match other than ASCII
 
@@ -175,18 +178,21 @@ def all_hits(
     """
     if it.search.by_python:  # which decodes them itself
         return first_hits(it.search, accepts, wanted)
-    hits = _with_binaries(it.search, accepts, wanted)
+    hits, whole = _with_binaries(it.search, accepts, wanted), it.opened.place.told
     try:
         texts = iter(()) if hits.late else _other_texts(it, accepts, hits)
         if not (first := [*islice(texts, 1)]):  # most often, so nothing is copied
             return hits
         utf8 = (
-            (path, _as_utf8(data, partial(assumed, path))) for path, data in chain(first, texts)
+            (path, _as_utf8(data, path or whole, partial(assumed, path)))
+            for path, data in chain(first, texts)
         )
         more = hits_in_copy(it.search, utf8, accepts, wanted)
     except OSError:  # what ripgrep found stands
         return hits
     paths = {line.path for line in more.lines}  # of others, in two encodings say, ripgrep's stay
+    if not more.late:  # but not those in the JSON of notebooks, whose lines nobody is shown
+        paths |= {line.path for line in hits.lines if is_notebook(line.path or whole)}
     hits.lines = [line for line in hits.lines if line.path not in paths]
     hits.add(more)
     return hits
@@ -212,12 +218,17 @@ def _other_texts(
     it: TextSearch, accepts: Callable[[str], bool], hits: Hits
 ) -> Iterator[tuple[str, bytes]]:
     """The texts that are not plain UTF-8, of those with hits or of all; no longer binary then."""
+    whole, pattern = it.opened.place.told, it.search.query.pattern
     odd = hits.binary | {line.path for line in hits.lines if not _is_utf8(line)}
+    odd |= {line.path for line in hits.lines if is_notebook(line.path or whole)}
     may_be_odd = set[str]()
     if not isinstance(it.opened, Directory):
         may_be_odd = {""}
-    elif _FOREIGN.search(_ESCAPED.sub("", it.search.query.pattern)):
-        odd |= _not_utf8(it.search, accepts, hits)
+    else:
+        if _FOREIGN.search(_ESCAPED.sub("", pattern)):
+            odd |= _matching(it.search, accepts, hits, _NO_UTF8)
+        if _SPELLED_OTHERWISE.search(pattern):
+            odd |= _matching(it.search, accepts, hits, '"cell_type"', include=(f"*{NOTEBOOK}",))
     left = _MAX_SUM
     for n, path in enumerate(sorted(odd | may_be_odd, key=order)):
         with suppress(ToolError), _opened(it, path) as file:
@@ -228,7 +239,7 @@ def _other_texts(
                 continue
             data = file.pread(_MAX_SIZE, 0)
             is_plain = is_utf8(data) and b"\0" not in data
-            if is_plain or looks_binary(data):
+            if (is_plain and not is_notebook(path or whole)) or looks_binary(data):
                 continue
             hits.binary.discard(path)
             left -= len(data)
@@ -241,8 +252,10 @@ def _opened(it: TextSearch, path: str) -> AbstractContextManager[ReadableFile]:
     return nullcontext(it.opened)
 
 
-def _as_utf8(data: bytes, assumed: Assumed) -> bytes:
+def _as_utf8(data: bytes, name: str, assumed: Assumed) -> bytes:
     """As `read` shows it; what cannot be decoded is left to the engine."""
+    if is_notebook(name) and (cells := Notebook.of(data)):
+        return cells.utf8
     try:
         return decode(data, "", None, assumed).utf8
     except ToolError:
@@ -258,15 +271,23 @@ def _is_utf8(line: OutputLine) -> bool:
     return True
 
 
-def _not_utf8(search: Search, accepts: Callable[[str], bool], hits: Hits) -> set[str]:
-    """Paths of the first files that are no UTF-8, as far as single lines tell."""
+def _matching(
+    search: Search,
+    accepts: Callable[[str], bool],
+    hits: Hits,
+    pattern: str,
+    include: tuple[str, ...] = (),
+) -> set[str]:
+    """Paths of the first files with a line that matches another pattern."""
     query = replace(
         search.query,
-        pattern=_NO_UTF8,
+        pattern=pattern,
+        fixed=False,
+        include=(*search.query.include, *include),
         mode="files_with_matches",
         case_sensitive=True,
         multiline=False,
     )
     found = first_hits(replace(search, query=query, meanwhile=None), accepts, _MOST)
-    hits.late = found.late
+    hits.late |= found.late
     return {line.path for line in found.lines}

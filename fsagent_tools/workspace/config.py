@@ -192,7 +192,7 @@ _SESSION: Mapping[str, Any] = {
 def types() -> dict[str, Any]:
     """Every key and the type of its value."""
     own = {name: kind for name, kind in get_type_hints(Policy).items() if name[0] != "_"}
-    return {**own, **_SESSION, "search": lazy.settings.SearchSettings}
+    return {**own, **_SESSION, "search": lazy.search.SearchSettings}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,7 +346,7 @@ def from_environment() -> Iterator[tuple[str, dict[str, Any]]]:
     """
     if not (ours := [name for name in os.environ if name.startswith(PREFIX)]):
         return
-    search, keys = lazy.settings, {f"{PREFIX}{key}".upper(): key for key in types()}
+    search, keys = lazy.search, {f"{PREFIX}{key}".upper(): key for key in types()}
     _refuse_misspelt(ours, [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS, *keys])
     if os.environ.get(search.PROVIDER):
         yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from fsagent_tools.shell import jobs as jobs
     from fsagent_tools.shell import runner as runner
     from fsagent_tools.shell import shell as shell
-    from fsagent_tools.web.search import settings as settings
+    from fsagent_tools.web import search as search
 
 _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
-    "settings": lambda: import_module("fsagent_tools.web.search.settings"),
+    "search": lambda: import_module("fsagent_tools.web.search"),
     "lint": lambda: import_module("fsagent_tools.lint"),
     "finding": lambda: import_module("fsagent_tools.edits.finding"),
     "shell": lambda: import_module("fsagent_tools.shell.shell"),

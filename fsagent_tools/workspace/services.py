@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fsagent_tools.shell.closed import ClosedPaths
     from fsagent_tools.shell.jobs import Jobs
     from fsagent_tools.shell.shell import Shell
-    from fsagent_tools.web.search.settings import SearchSettings
+    from fsagent_tools.web.search import SearchSettings
 
 
 _MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fsagent_tools.gate.request import Approve
     from fsagent_tools.lsp.servers import LanguageSettings
     from fsagent_tools.session.editing import Edit, Written
-    from fsagent_tools.web.search.settings import SearchSettings
+    from fsagent_tools.web.search import SearchSettings
 
 PathForm = Literal["relative", "virtual"]
 _MOST_VIEWS = 64  # of a workspace that are found again

@@ -1,16 +1,19 @@
-"""The URLs a fetch accepts: http or https, no credentials, nothing two parsers read apart."""
+"""The URLs that a fetch accepts: http or https, no credentials, nothing two parsers read apart."""
 
 import re
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-from fsagent_tools.errors import UnsafeUrl
-from fsagent_tools.web.host import FORBIDDEN, ascii_host, invalid_url
+from fsagent_tools.errors import InvalidArguments, UnsafeUrl
+from fsagent_tools.policy.addresses import normal_host
 
 PORTS = {"http": 80, "https": 443}
-_MAX_LENGTH = 8000
-LINK = re.compile(r"\[[^\]]*\]\((\S+)\)")
-BARE = re.compile(r"(?:localhost|(?:[\w-]+\.)+[\w-]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]|$)")
+MAX_LENGTH = 8000  # characters
+FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\ud800-\udfff\u200b-\u200f\u2028-\u202f\u2060\ufeff]")
+MARKDOWN_LINK = re.compile(r"\[[^\]]*\]\((\S+)\)")
+BARE_HOST = re.compile(
+    r"(?:localhost|(?:[\w-]+\.)+[\w-]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]|$)"
+)
 SAFE = "%/:=&?~#+!$,;'@()*[]"
 
 
@@ -32,46 +35,46 @@ class Url:
         return f"{self.scheme}://{self.netloc}{self.target}"
 
     def join(self, location: str) -> "Url":
-        """The URL a redirect leads to. Raises like `parse`."""
+        """The URL that a redirect leads to. Raises like `parse_url`."""
         try:
             joined = urljoin(str(self), location.strip().replace(" ", "%20"))
         except ValueError:
             joined = location
         return parse_url(joined, "redirect")
 
-    def same_site(self, other: "Url") -> bool:
+    def is_same_site(self, other: "Url") -> bool:
         """Same host (`www.` aside) at the same port, or both at their scheme's default port."""
         default = self.port == PORTS[self.scheme] and other.port == PORTS[other.scheme]
-        names = {host.removeprefix("www.") for host in (self.host, other.host)}
         downgrade = self.scheme == "https" and other.scheme == "http"
-        return len(names) == 1 and not downgrade and (default or self.port == other.port)
+        same_host = self.host.removeprefix("www.") == other.host.removeprefix("www.")
+        return same_host and not downgrade and (default or self.port == other.port)
 
 
-def forgive(text: str) -> str:
+def corrected(text: str) -> str:
     """What a model meant by a URL in brackets or quotes, with blanks, or without its scheme."""
     text = text.strip(" \t\n<>\"'`")
-    if found := LINK.fullmatch(text):
+    if found := MARKDOWN_LINK.fullmatch(text):
         text = found[1]
     if text.startswith("//"):
         text = f"https:{text}"
-    elif BARE.match(text):
+    elif BARE_HOST.match(text):
         local = re.match(r"localhost\b|\d+\.\d+\.\d+\.\d+\b", text)
-        text = f"http{'' if local else 's'}://{text}"
+        text = f"{'http' if local else 'https'}://{text}"
     return text.replace(" ", "%20") if re.match(r"https?://[^/ ]+/", text) else text
 
 
 def parse_url(text: str, name: str = "url") -> Url:
     """Raises `InvalidArguments` for what is not a URL, `UnsafeUrl` for one that is refused."""
     text = text.strip(" ")
-    if len(text) > _MAX_LENGTH:
-        raise invalid_url(name, text, f"is longer than {_MAX_LENGTH:,} characters")
+    if len(text) > MAX_LENGTH:
+        raise _invalid(name, text, f"is longer than {MAX_LENGTH:,} characters")
     if FORBIDDEN.search(text):
-        raise invalid_url(name, text, "contains a space, control character or backslash")
+        raise _invalid(name, text, "contains a space, control character or backslash")
     try:
         parts = urlsplit(text)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise invalid_url(name, text, "is not a valid URL") from None
+        raise _invalid(name, text, "is not a valid URL") from None
     if parts.scheme and parts.scheme not in PORTS:
         raise UnsafeUrl(
             f"`{name}`: only http and https can be fetched, not {parts.scheme[:20]!r}.",
@@ -80,9 +83,18 @@ def parse_url(text: str, name: str = "url") -> Url:
     if "@" in parts.netloc:
         raise UnsafeUrl(f"`{name}`: a URL with credentials (user@host) is refused.")
     if not parts.scheme or not host or port == 0:
-        raise invalid_url(name, text, "is not a full URL")
+        raise _invalid(name, text, "is not a full URL")
+    try:
+        host = normal_host(host)
+    except ValueError as error:
+        raise _invalid(name, text, str(error)) from None
     target = quote(parts.path or "/", safe=SAFE)
     query = f"?{quote(parts.query, safe=SAFE)}" if parts.query else ""
-    return Url(
-        parts.scheme, ascii_host(host, name, text), port or PORTS[parts.scheme], target + query
+    return Url(parts.scheme, host, port or PORTS[parts.scheme], target + query)
+
+
+def _invalid(name: str, text: str, reason: str) -> InvalidArguments:
+    shown = FORBIDDEN.sub("?", text[:80])
+    return InvalidArguments(
+        f"`{name}`: {shown!r} {reason}.", hint="Give a full URL such as https://example.com/page."
     )

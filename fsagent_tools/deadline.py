@@ -9,8 +9,8 @@ POLL = 0.05  # seconds between two looks at the deadline and the cancel flag
 PROGRESS = 1.0  # seconds between two progress messages
 
 
-class Clock:
-    """Started when made; whoever waits polls `check`. `doing` says what the time is spent on."""
+class Deadline:
+    """Starts when it is made; whoever waits calls `check`. `doing` says what the time goes into."""
 
     def __init__(self, seconds: float, doing: str) -> None:
         self.seconds = seconds
@@ -31,7 +31,7 @@ class Clock:
         if now >= self._ends:
             raise TimedOut(
                 f"Not done within {self.seconds:g} s (timeout): {self.doing}.",
-                hint="Try again later, or use another source. Or raise `timeout`.",
+                hint="Try again later, use another source, or raise `timeout`.",
             )
         if self._call.emit and now - self._reported >= PROGRESS:
             self._reported = now
