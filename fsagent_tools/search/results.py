@@ -282,7 +282,6 @@ def _matching(
     query = replace(
         search.query,
         pattern=pattern,
-        fixed=False,
         include=(*search.query.include, *include),
         mode="files_with_matches",
         case_sensitive=True,
