@@ -26,6 +26,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.actions.read": {"fsagent_tools.actions.grep"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.params.arguments": {"fsagent_tools.params.validation"},
+    "fsagent_tools.cli.past": {"fsagent_tools.events.page"},
     "fsagent_tools.process.keeper": {"fsagent_tools.process.judge"},  # for a killed host only
     "fsagent_tools.services.lazy": {  # what it shows to checkers
         one.target for one in CORE.imports("fsagent_tools.services.lazy") if one.typing

@@ -18,7 +18,7 @@ from fsagent_tools.process.alone import Alone, start_alone
 from fsagent_tools.process.plain import Group
 from fsagent_tools.process.programs import Programs
 from fsagent_tools.process.reader import start_reader
-from fsagent_tools.search.contents import Source
+from fsagent_tools.search.contents import SearchTarget
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 
@@ -52,7 +52,7 @@ class Search:
     """
 
     query: Query
-    source: Source
+    source: SearchTarget
     deadline: float
     keep: int
     programs: Programs
