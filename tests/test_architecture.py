@@ -25,6 +25,7 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.actions.read": {"fsagent_tools.actions.grep"},
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.web.client": {"fsagent_tools.web.transport"},  # httpx: at the first fetch
+    "fsagent_tools.cli.past": {"fsagent_tools.events.page"},
     "fsagent_tools.workspace.lazy": {  # what it shows to checkers
         one.target for one in CORE.imports("fsagent_tools.workspace.lazy") if one.typing
     },

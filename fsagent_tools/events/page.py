@@ -17,7 +17,7 @@ from fsagent_tools.text import shorten
 MAX_CALLS = 2_000  # on one page, the latest
 MAX_LINES = 400  # of one diff or text
 MAX_SUMMARY = 160  # characters of a command or of paths, in a row
-Record = Mapping[str, Any]
+_Record = Mapping[str, Any]
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
@@ -56,10 +56,10 @@ _FACTS = {  # of a record -> its name on the page
 _MARKS = {"+++": "at", "---": "at", "@@": "at", "+": "add", "-": "cut"}  # of a diff -> its class
 
 
-def page(records: Iterable[Record]) -> str:
+def page(records: Iterable[_Record]) -> str:
     """The HTML of a page of what an `EventLog` gave to its sink, by workspace and user."""
     found = sorted(records, key=lambda record: str(record.get("time", "")), reverse=True)
-    groups: dict[tuple[str, ...], list[Record]] = {}
+    groups: dict[tuple[str, ...], list[_Record]] = {}
     for record in found[:MAX_CALLS]:
         names = (record.get(name) or "" for name in ("tenant", "workspace", "user"))
         groups.setdefault(tuple(map(str, names)), []).append(record)
@@ -78,7 +78,7 @@ def page(records: Iterable[Record]) -> str:
     return "\n".join([*parts, "</html>", ""])
 
 
-def write_page(records: Iterable[Record], file: Path) -> None:
+def write_page(records: Iterable[_Record], file: Path) -> None:
     """Write a page, a new one readable by its owner only. Raises `InvalidArguments`."""
     try:
         with open(file, "wb", opener=partial(os.open, mode=0o600)) as stream:
@@ -87,9 +87,9 @@ def write_page(records: Iterable[Record], file: Path) -> None:
         raise InvalidArguments(f"{file}: {error.strerror}.", hint="Name another file.") from None
 
 
-def read_log(file: Path) -> list[Record]:
+def read_log(file: Path) -> list[_Record]:
     """The records of a file that `EventLog(file)` wrote. Raises `InvalidArguments`."""
-    found: list[Record] = []
+    found: list[_Record] = []
     try:
         for line in file.read_bytes().splitlines():
             found.append({**json.loads(line)})
@@ -100,7 +100,7 @@ def read_log(file: Path) -> list[Record]:
     return found
 
 
-def _call(record: Record) -> str:
+def _call(record: _Record) -> str:
     code = "undone" if record.get("undone") else record.get("code", "OK")
     kind = "ok" if code in ("OK", "undone") else "bad"
     tool = record.get("tool") or record.get("kind") or ""
@@ -114,7 +114,7 @@ def _call(record: Record) -> str:
     )
 
 
-def _contents(record: Record) -> Iterator[str]:
+def _contents(record: _Record) -> Iterator[str]:
     yield "<dl>"
     for name, title in _FACTS.items():
         value = record.get(name)
@@ -141,7 +141,7 @@ def _lines(text: str, marks: Mapping[str, str]) -> str:
     return f"<pre>{''.join(shown)}</pre>{more}"
 
 
-def _time(record: Record) -> str:
+def _time(record: _Record) -> str:
     when = str(record.get("time"))
     with suppress(ValueError):
         return datetime.fromisoformat(when).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -34,7 +34,7 @@ _Content = tuple[str, bytes | None]  # a path, and what the file holds, None if 
 
 
 @dataclass(frozen=True)
-class Source:
+class SearchTarget:
     """The opened directory to search beneath, or the opened file to search; never a path alone."""
 
     fd: int
@@ -51,7 +51,9 @@ class Source:
 
     @classmethod
     @contextmanager
-    def of(cls, opened: Directory | ReadableFile, query: Query, start: Start) -> "Iterator[Source]":
+    def of(
+        cls, opened: Directory | ReadableFile, query: Query, start: Start
+    ) -> "Iterator[SearchTarget]":
         """What is local as it is, anything else as a copy."""
         if opened.fd >= 0:
             yield cls(opened.fd, opened.place.absolute, not isinstance(opened, Directory))
@@ -66,7 +68,7 @@ class Source:
 
     @classmethod
     @contextmanager
-    def copy(cls, found: Iterable[_Content]) -> "Iterator[Source]":
+    def copy(cls, found: Iterable[_Content]) -> "Iterator[SearchTarget]":
         """A private copy of files, or of the single one with the path "". Raises `OSError`."""
         with tempfile.TemporaryDirectory(prefix="fsagent-search-") as top, ExitStack() as stack:
             opened, is_file, unreadable = top, False, False
@@ -109,7 +111,7 @@ def contents(
     for path in sorted(paths, key=order):
         if wanted(path) and start.allows(path):
             try:
-                with open_beneath(top, path) as file:
+                with open_by_names(top, path) as file:
                     limit = query.max_file_size
                     if limit is None or file.version.size <= limit:
                         yield path, file.read()
@@ -120,7 +122,7 @@ def contents(
 
 
 @contextmanager
-def open_beneath(top: Directory, path: str) -> Iterator[ReadableFile]:
+def open_by_names(top: Directory, path: str) -> Iterator[ReadableFile]:
     """A file, opened name by name. Raises a `ToolError`, `Missing` if it is gone."""
     *names, name = path.split("/")
     with ExitStack() as stack:

@@ -14,7 +14,7 @@ from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
 from fsagent_tools.globs import Glob
 from fsagent_tools.notebook import Notebook, is_notebook
-from fsagent_tools.search.contents import Source, open_beneath
+from fsagent_tools.search.contents import SearchTarget, open_by_names
 from fsagent_tools.search.query import UTF8_MAX, Binary, OutputLine, Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
@@ -99,7 +99,7 @@ def searching(  # noqa: PLR0913
         start = Start(opened.place, files, absolute)
         glob = start.glob("include", include, dotfiles=dotfiles) if include else None
         wanted = query(glob)
-        with Source.of(opened, wanted, start) as source:
+        with SearchTarget.of(opened, wanted, start) as source:
             deadline = time.monotonic() + seconds
             search = Search(wanted, source, deadline, keep, start.programs, start.denied)
             yield TextSearch(opened, start, glob, search)
@@ -153,7 +153,7 @@ def hits_in_copy(
 ) -> Hits:
     """What a search finds in texts, which it gets as UTF-8. Raises `OSError`."""
     query = replace(search.query, type="", include=(), hidden=True, noise=True, gitignore=False)
-    with Source.copy(found) as source:
+    with SearchTarget.copy(found) as source:
         query = replace(query, max_file_size=None, binary=False)
         copied = replace(search, query=query, source=source, denied=(), meanwhile=None)
         return first_hits(copied, accepts, wanted)
@@ -248,7 +248,7 @@ def _other_texts(
 
 def _opened(it: TextSearch, path: str) -> AbstractContextManager[ReadableFile]:
     if isinstance(it.opened, Directory):
-        return open_beneath(it.opened, path)
+        return open_by_names(it.opened, path)
     return nullcontext(it.opened)
 
 

@@ -14,7 +14,7 @@ from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.policy.programs import Programs
-from fsagent_tools.search.contents import Source
+from fsagent_tools.search.contents import SearchTarget
 from fsagent_tools.search.query import Binary, OutputLine, Query, parse_output
 from fsagent_tools.search.walk import GIT_DIRECTORY, NOISE, NOISE_SUFFIX, OWN_CACHE
 from fsagent_tools.shell.reader import ReaderProcess, start_reader
@@ -47,7 +47,7 @@ class Search:
     """
 
     query: Query
-    source: Source
+    source: SearchTarget
     deadline: float
     keep: int
     programs: Programs
