@@ -22,8 +22,8 @@ from fsagent_tools.edits.depth import (
     units,
 )
 from fsagent_tools.edits.doubt import Context, Doubt, around
-from fsagent_tools.lines.align import align
 from fsagent_tools.lines.document import NEARBY
+from fsagent_tools.lines.matching import align
 from fsagent_tools.lines.source import indentation, text_of
 from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.problems import Parsing

@@ -7,7 +7,7 @@ by runs of 2, 4, 8, 16 such lines, and each part is treated alike.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import chain, compress, groupby, islice
+from itertools import accumulate, chain, compress, groupby, islice
 from operator import ne
 
 Texts = Sequence[Hashable]
@@ -17,6 +17,7 @@ MatchingBlock = tuple[int, int, int]  # old start, new start, length
 _WIDEST = 16  # longest run of lines used as an anchor
 _NEAR, _RUN = 160, 8  # lines behind an edit where both texts agree again, for so many lines
 _TINY = 256  # old lines times new lines below which runs are not tried
+_LEAST = 4  # letters and digits of a run that stands between others
 _SIGNS = bytes(sign for sign in range(128) if not chr(sign).isalnum())
 
 
@@ -75,12 +76,15 @@ def same_lines(
     """Runs of lines that certainly stayed, in no order: what may be another copy is left out.
 
     Lines in their order are certain where no other row of equal lines would do: a `}` beside an
-    inserted `}` may be the one or the other. moves: also lines out of order, which are unique in
-    both whole versions and more than signs. texts: the lines that `new` stands for, where it holds
-    only sums of them.
+    inserted `}` may be the one or the other, and one alone between others is none. moves: also
+    lines out of order, which are unique in both whole versions and more than signs. texts: the
+    lines that `new` stands for, where it holds only sums of them.
     """
-    blocks = [*_certain(old, new, matching_blocks(old, new))]
-    return blocks + (_moved(old, new, blocks, new if texts is None else texts) if moves else [])
+    texts, ends = new if texts is None else texts, (len(old), len(new))
+    found = matching_blocks(old, new)
+    telling = [block for block in found if _is_telling(block, ends, texts)]
+    blocks = [*_certain(old, new, telling)]
+    return blocks + (_moved(old, new, blocks, texts) if moves else [])
 
 
 def _equal(old: Texts, new: Texts, place: Pair, most: int, step: int = 1) -> int:
@@ -199,7 +203,7 @@ def _moved(
     moved = [(left[x], right[y]) for x, y in pairs]
     common = {old[x] for x, _ in moved}
     counts = Counter(line for line in chain(old, new) if line in common) if common else {}
-    return [(x, y, 1) for x, y in moved if counts[old[x]] == 2 and _has_letters(texts[y])]
+    return [(x, y, 1) for x, y in moved if counts[old[x]] == 2 and _letters(texts[y])]
 
 
 def _left(taken: Iterable[tuple[int, int]], count: int) -> list[int]:
@@ -212,7 +216,15 @@ def _left(taken: Iterable[tuple[int, int]], count: int) -> list[int]:
     return free
 
 
-def _has_letters(text: Hashable) -> bool:
-    """Whether a line has letters or digits."""
+def _is_telling(block: MatchingBlock, ends: Pair, texts: Texts) -> bool:
+    """Whether a run is more than a brace or a blank, or begins or ends both texts."""
+    i, j, length = block
+    letters = accumulate(map(_letters, texts[j : j + min(length, _WIDEST)]))
+    outer = i == j == 0 or (i + length, j + length) == ends
+    return outer or any(known >= _LEAST for known in letters)
+
+
+def _letters(text: Hashable) -> int:
+    """Letters and digits of a line."""
     plain = text if isinstance(text, bytes) else str(text).encode(errors="replace")
-    return bool(plain.translate(None, _SIGNS))
+    return len(plain.translate(None, _SIGNS))
