@@ -16,7 +16,7 @@ from fsagent_tools.files.port import Copied, Done
 from fsagent_tools.files.store import Store
 from fsagent_tools.gate import check_guards
 from fsagent_tools.gate.methods import verb
-from fsagent_tools.lines.styles import STYLES, StyleName
+from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime import above
 from fsagent_tools.runtime.checks import check_types

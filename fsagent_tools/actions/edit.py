@@ -9,10 +9,10 @@ from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines
 from fsagent_tools.call import patience
-from fsagent_tools.edits.doubt import Parses
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence, Occurrences
-from fsagent_tools.edits.telling import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.edits.checks import Parses
+from fsagent_tools.edits.matching import LOOKING, THRESHOLD, Evidence, Occurrences
+from fsagent_tools.edits.messages import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.edits.replace import find
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import InvalidArguments, InvalidChange
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none

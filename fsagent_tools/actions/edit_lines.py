@@ -11,7 +11,7 @@ from pydantic import Field as Described
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped
-from fsagent_tools.edits.changes import (
+from fsagent_tools.edits.by_id import (
     Change,
     Placement,
     lines_named,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fsagent_tools.actions.diagnostics import lacks_server
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped, of_files
-from fsagent_tools.edits.locate import locate
+from fsagent_tools.edits.by_id import locate
 from fsagent_tools.encoding import decode, encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
 from fsagent_tools.files.port import Place

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.edited import clipped, of_sent
-from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.edits.placeholders import elided
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
 from fsagent_tools.files.guard import LockedFile

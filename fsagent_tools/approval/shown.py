@@ -7,7 +7,7 @@ from fsagent_tools.call import PendingChange
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lines.diff import compared
-from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.lines.hunks import Hunk, refine
 from fsagent_tools.names import display
 from fsagent_tools.runtime.recent import Recent
 

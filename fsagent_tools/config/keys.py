@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments
-from fsagent_tools.lines.styles import StyleName
+from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.services import lazy
 from fsagent_tools.session.review import Lint

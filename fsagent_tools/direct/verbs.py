@@ -17,9 +17,9 @@ from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.services import lazy, not_local
 
 if TYPE_CHECKING:
-    from fsagent_tools.edits.quotes import Occurrences
+    from fsagent_tools.edits.matching import Occurrences
     from fsagent_tools.lines.document import Document
-    from fsagent_tools.lines.styles import Style
+    from fsagent_tools.lines.ids import Style
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits
     from fsagent_tools.search.find import Kind
 

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, compress, groupby, islice
 from operator import ne
 
-Texts = Sequence[Hashable]
-Pair = tuple[int, int]
+_Texts = Sequence[Hashable]
+_Pair = tuple[int, int]
 MatchingBlock = tuple[int, int, int]  # old start, new start, length
 
 _WIDEST = 16  # longest run of lines used as an anchor
@@ -21,7 +21,7 @@ _LEAST = 4  # letters and digits of a run that stands between others
 _SIGNS = bytes(sign for sign in range(128) if not chr(sign).isalnum())
 
 
-def align(old: Texts, new: Texts) -> list[int]:
+def align(old: _Texts, new: _Texts) -> list[int]:
     """For every new line the index of the old line that it is, else -1; no old line twice."""
     matched = [-1] * len(new)
     for i, j, length in matching_blocks(old, new):
@@ -29,7 +29,7 @@ def align(old: Texts, new: Texts) -> list[int]:
     return matched
 
 
-def matching_blocks(old: Texts, new: Texts) -> list[MatchingBlock]:
+def matching_blocks(old: _Texts, new: _Texts) -> list[MatchingBlock]:
     """Runs of lines that are the same, in their order."""
     blocks: list[MatchingBlock] = []
     todo = [(0, len(old), 0, len(new), True)]
@@ -71,7 +71,7 @@ def as_runs(blocks: Iterable[MatchingBlock]) -> list[MatchingBlock]:
 
 
 def same_lines(
-    old: Texts, new: Texts, *, moves: bool = True, texts: Texts | None = None
+    old: _Texts, new: _Texts, *, moves: bool = True, texts: _Texts | None = None
 ) -> list[MatchingBlock]:
     """Runs of lines that certainly stayed, in no order: what may be another copy is left out.
 
@@ -87,7 +87,7 @@ def same_lines(
     return blocks + (_moved(old, new, blocks, texts) if moves else [])
 
 
-def _equal(old: Texts, new: Texts, place: Pair, most: int, step: int = 1) -> int:
+def _equal(old: _Texts, new: _Texts, place: _Pair, most: int, step: int = 1) -> int:
     """How many lines, of `most`, are equal from there on, or before it with step -1."""
     done = size = 0
     while done < most:
@@ -102,7 +102,7 @@ def _equal(old: Texts, new: Texts, place: Pair, most: int, step: int = 1) -> int
     return most
 
 
-def _resync(old: Texts, new: Texts, i: int, j: int) -> list[Pair]:
+def _resync(old: _Texts, new: _Texts, i: int, j: int) -> list[_Pair]:
     """The next place where both sides agree for `_RUN` lines, close behind an edit in a long text.
 
     It is no anchor of its own: its lines are the equal head of what is left.
@@ -112,7 +112,7 @@ def _resync(old: Texts, new: Texts, i: int, j: int) -> list[Pair]:
     return [*islice(agree, 1)]
 
 
-def _anchors(old: Texts, new: Texts) -> tuple[list[Pair], int]:
+def _anchors(old: _Texts, new: _Texts) -> tuple[list[_Pair], int]:
     """Common lines, else runs of lines, unique on both sides and in order; the run's width."""
     if min(len(old), len(new)) == 0 or {*old}.isdisjoint(new):
         return [], 1
@@ -125,13 +125,13 @@ def _anchors(old: Texts, new: Texts) -> tuple[list[Pair], int]:
     return anchors, width
 
 
-def _unique_pairs(old: Texts, new: Texts) -> list[Pair]:
+def _unique_pairs(old: _Texts, new: _Texts) -> list[_Pair]:
     """Where the lines are that stand once in each, in old order."""
     here, there = _once(old), _once(new)
     return [(place, there[line]) for line, place in here.items() if line in there]
 
 
-def _once(lines: Texts) -> dict[Hashable, int]:
+def _once(lines: _Texts) -> dict[Hashable, int]:
     """Where each value that occurs exactly once is, in their order."""
     last = {line: n for n, line in enumerate(lines)}
     if len(last) == len(lines):
@@ -140,7 +140,7 @@ def _once(lines: Texts) -> dict[Hashable, int]:
     return {line: n for line, n in last.items() if counts[line] == 1}
 
 
-def _chain(pairs: Sequence[Pair]) -> list[Pair]:
+def _chain(pairs: Sequence[_Pair]) -> list[_Pair]:
     """Of pairs in old order, the longest row that is in new order too."""
     ends: list[int] = []  # least new place at the end of a row of each length, and which pair it is
     tops: list[int] = []
@@ -149,7 +149,7 @@ def _chain(pairs: Sequence[Pair]) -> list[Pair]:
         place = bisect_left(ends, y)
         ends[place : place + 1], tops[place : place + 1] = [y], [n]
         back.append(tops[place - 1] if place else -1)
-    row: list[Pair] = []
+    row: list[_Pair] = []
     n = tops[-1] if tops else -1
     while n >= 0:
         row.append(pairs[n])
@@ -157,7 +157,7 @@ def _chain(pairs: Sequence[Pair]) -> list[Pair]:
     return row[::-1]
 
 
-def _certain(old: Texts, new: Texts, blocks: Sequence[MatchingBlock]) -> Iterator[MatchingBlock]:
+def _certain(old: _Texts, new: _Texts, blocks: Sequence[MatchingBlock]) -> Iterator[MatchingBlock]:
     """What is left of the blocks, in order, without the lines that may be other copies."""
     turned = [(j, i, length) for i, j, length in blocks]
     unsure = _sliding(old, new, blocks, 1) | _sliding(old, new, blocks, -1)
@@ -173,7 +173,7 @@ def _certain(old: Texts, new: Texts, blocks: Sequence[MatchingBlock]) -> Iterato
                 yield i + first, j + first, 1 + len(more)
 
 
-def _sliding(a: Texts, b: Texts, blocks: Sequence[MatchingBlock], step: int) -> set[int]:
+def _sliding(a: _Texts, b: _Texts, blocks: Sequence[MatchingBlock], step: int) -> set[int]:
     """Lines of `a` that could be others of `b`: with step 1 earlier ones, with -1 later ones.
 
     The whole row is laid as early, or late, as it goes; who then stands elsewhere is not certain.
@@ -194,7 +194,7 @@ def _sliding(a: Texts, b: Texts, blocks: Sequence[MatchingBlock], step: int) -> 
 
 
 def _moved(
-    old: Texts, new: Texts, blocks: Sequence[MatchingBlock], texts: Texts
+    old: _Texts, new: _Texts, blocks: Sequence[MatchingBlock], texts: _Texts
 ) -> list[MatchingBlock]:
     """Lines left over that are unique in both versions."""
     left = _left([(i, length) for i, _, length in blocks], len(old))
@@ -216,7 +216,7 @@ def _left(taken: Iterable[tuple[int, int]], count: int) -> list[int]:
     return free
 
 
-def _is_telling(block: MatchingBlock, ends: Pair, texts: Texts) -> bool:
+def _is_telling(block: MatchingBlock, ends: _Pair, texts: _Texts) -> bool:
     """Whether a run is more than a brace or a blank, or begins or ends both texts."""
     i, j, length = block
     letters = accumulate(map(_letters, texts[j : j + min(length, _WIDEST)]))

@@ -7,7 +7,6 @@ from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
     from fsagent_tools import lint as lint
-    from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import beside as beside
     from fsagent_tools.lsp import choice as choice
@@ -33,7 +32,7 @@ _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
     "settings": lambda: import_module("fsagent_tools.web.search.settings"),
     "lint": lambda: import_module("fsagent_tools.lint"),
-    "finding": lambda: import_module("fsagent_tools.edits.finding"),
+    "finding": lambda: import_module("fsagent_tools.edits.replace"),
     "schemas": lambda: import_module("fsagent_tools.params.schemas"),
     "validation": lambda: import_module("fsagent_tools.params.validation"),
     "shell": lambda: import_module("fsagent_tools.process.shell"),

@@ -25,8 +25,8 @@ from fsagent_tools.encoding import (
 from fsagent_tools.errors import ReadFailed, TooLarge
 from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
 from fsagent_tools.files.port import Version
-from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.remap import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.source import Fetch, Lines, split
 from fsagent_tools.records import dataclass
 from fsagent_tools.text import newline_of

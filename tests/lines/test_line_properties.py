@@ -23,12 +23,12 @@ from hypothesis.stateful import (
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import BinaryFile, EncodingError
-from fsagent_tools.lines.carry import carry, carry_by_hash
+from fsagent_tools.lines.hunks import Hunk, refine, rewrite
 from fsagent_tools.lines.ids import IdSet, split_ids
 from fsagent_tools.lines.index import LineIndex, checksums
 from fsagent_tools.lines.matching import align, same_lines
+from fsagent_tools.lines.remap import carry, carry_by_hash
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.session.index_store import FOLDER
 from fsagent_tools.text import clip, newline_of
 

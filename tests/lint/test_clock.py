@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from fsagent_tools import Policy, Workspace, lint
-from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.edits.placeholders import elided
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.port import Place
 from fsagent_tools.lint.introduced import introduced

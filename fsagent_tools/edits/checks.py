@@ -1,17 +1,18 @@
 """Whether a change does what was meant: what repeats its surroundings, or stands for other text."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from fsagent_tools.edits.leftovers import KEY, MARK, SIGN, WRITTEN_OUT, elided, pasted
-from fsagent_tools.edits.slips import comes_deeper, doubled, foreign, reaches, repeats_itself
+from fsagent_tools.edits.placeholders import KEY, MARK, SIGN, WRITTEN_OUT, elided, pasted
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
-from fsagent_tools.lines.source import Lines
-from fsagent_tools.lines.splice import Hunk, rewrite
+from fsagent_tools.lines.hunks import Hunk, rewrite
+from fsagent_tools.lines.source import Lines, indentation
 from fsagent_tools.problems import Parsing
 from fsagent_tools.text import in_quotes
 
@@ -23,6 +24,19 @@ _KEPT = 200  # refused changes that are remembered
 _TAG = re.compile(rb"\s*\[?LID:[0-9a-f]{6}\] ?")  # as `read` puts it before lines of any file
 
 Parses = Callable[[bytes], Parsing]
+_TELLING = re.compile(rb".*[A-Za-z\x80-\xff]")
+_COMMON = re.compile(rb"(?:begin|break|continue|else|end|finally|pass|return|try)\b\W*")
+_BLOCK = 3  # lines of the smallest one
+_NEARBY = 10  # lines
+_COMMENT = b" \t*#/;-"  # signs of a line of a comment that says nothing
+_MARKUP = (".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".jsx", ".tsx", ".svelte", ".md")
+_ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
+_BARE = re.compile(rb"(?<!\\)\"")
+_CURLY = [  # the first of a pair, the last, and the plain one
+    (first.encode(), last.encode(), plain.encode())
+    for first, last, plain in ('\u201c\u201d"', "\u2018\u2019'")
+]
+_BLANKS = [sign.encode() for sign in "\u00a0\u202f\u200b\u2060\ufeff"]
 
 
 class Context:
@@ -293,3 +307,77 @@ def _way(document: Document, one: Placed, way: str) -> str:
         return f"{way} If it is meant, make the lines beside it part of the change.".lstrip()
     wanted = f"{document.spelled(line)} {wanted}"
     return f"{way} If it is meant, quote {'more ' * bool(have)}behind the ID:\n{wanted}".lstrip()
+
+
+def reaches(new: Sequence[bytes], old: Sequence[bytes], below: Sequence[bytes]) -> int:
+    """How many lines below its place a new text has, too, and was to replace; 0 if none.
+
+    It has the first of them, and ends as the last one does, as deep: a whole block over its first
+    part. One that ends as what it replaces has its own end, though an equal block follows.
+    """
+    first = next((line.rstrip() for line in below if _tells(line)), None)
+    own = [line.rstrip() for line in new]
+    if len(own) < _BLOCK or first not in own:
+        return 0
+    last = max(n for n, line in enumerate(own) if _tells(line))
+    tail = own[last:]
+    if tail[0].strip() in map(bytes.strip, old):
+        return 0
+    ends = [n for n, line in enumerate(below[: len(own)]) if line.rstrip() == tail[0]]
+    if not ends:
+        return 0
+    pairs = zip(tail, map(bytes.rstrip, below[ends[-1] :]), strict=False)
+    return ends[-1] + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def comes_deeper(new: Sequence[bytes], below: Sequence[bytes]) -> bool:
+    """Whether a text ends with the line below it at a greater depth.
+
+    A line that tells little may close a block there, but is no deeper than the one above it then.
+    """
+    filled = [*filter(bytes.strip, new[-_NEARBY:])]
+    if len(filled) < 2 or not below or filled[-1].strip() != below[0].strip():
+        return False
+    above, last, there = (len(indentation(line)) for line in (*filled[-2:], below[0]))
+    return last > there and (_tells(below[0]) or last > above)
+
+
+def _tells(line: bytes) -> bool:
+    return bool(_TELLING.match(line)) and not _COMMON.fullmatch(line.strip())
+
+
+def foreign(new: bytes, data: bytes, name: str) -> str:
+    """What a new text spells in a way that the file does nowhere; "" if nothing.
+
+    name: of the file; in markup an entity is the plain spelling.
+    A text with plain quotes beside the curly ones has them for a reason.
+    """
+    if b'\\"' in new and not _BARE.search(new) and b'\\"' not in data:
+        return 'quotes written out as `\\"`'
+    markup = name.lower().endswith(_MARKUP)
+    if not markup and _ENTITY.search(new) and not _ENTITY.search(data):
+        return "character entities such as `&lt;`"
+    for first, last, plain in _CURLY:
+        pairs = (0 <= line.find(first) < line.rfind(last) for line in new.split(b"\n"))
+        if first not in data and plain not in new and any(pairs):
+            return "curly quotes"
+    new = new.removeprefix(BOM_UTF8)  # it comes along with the first line of a file
+    if any(sign in new for sign in _BLANKS) and not any(sign in data for sign in _BLANKS):
+        return "no-break or zero-width blanks"
+    return ""
+
+
+def repeats_itself(new: Sequence[bytes]) -> bool:
+    """Whether the second half of it is the same as the first, each of several lines."""
+    half = len(new) // 2
+    return half > 1 and new[:half] == new[half:] and any(map(bytes.strip, new))
+
+
+def doubled(new: Sequence[bytes], old: Sequence[bytes]) -> bytes:
+    """A line that comes twice in a row, and did not in the old text; b"" if none.
+
+    But for signs of comments alone, which part paragraphs.
+    """
+    known = {one for one, other in pairwise(old) if one == other}
+    again = (one for one, other in pairwise(new) if one == other and one not in known)
+    return next((line for line in again if line.strip(_COMMENT)), b"")
