@@ -10,7 +10,7 @@ from benchmark.dialects.hashes import HashEdit, Hashline, OhMyPi
 from benchmark.dialects.ids import Ids
 from benchmark.dialects.quotes import Blocks, Patch, Quotes
 from benchmark.interpreters import HERE
-from fsagent_tools.lines.styles import StyleName
+from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.toolsets.anthropic import EDITOR
 
 DRIVERS = Path(__file__).with_name("drivers")

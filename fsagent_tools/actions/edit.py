@@ -7,10 +7,10 @@ from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.call import patience
-from fsagent_tools.edits.doubt import Parses
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence, Occurrences
-from fsagent_tools.edits.telling import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.edits.checks import Parses
+from fsagent_tools.edits.matching import LOOKING, THRESHOLD, Evidence, Occurrences
+from fsagent_tools.edits.messages import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.edits.replace import find
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 from pydantic import Field as Described
 
-from fsagent_tools.edits.changes import (
+from fsagent_tools.edits.by_id import (
     Change,
     Placement,
     lines_named,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.actions.diagnostics import lacks_server, text_for_server
-from fsagent_tools.edits.locate import locate
+from fsagent_tools.edits.by_id import locate
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
 from fsagent_tools.files.base import Place

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
-from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.edits.placeholders import elided
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
 from fsagent_tools.files.base import COMPARED

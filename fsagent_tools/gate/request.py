@@ -15,7 +15,7 @@ from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ApprovalDenied, ConfigInvalid, Conflict, ToolError
 from fsagent_tools.gate.commandline import SimpleCommand, simple_commands
 from fsagent_tools.lines.diff import compared
-from fsagent_tools.lines.splice import Hunk, refine
+from fsagent_tools.lines.hunks import Hunk, refine
 from fsagent_tools.names import display
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited

@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 from fsagent_tools.encoding import with_escapes
 from fsagent_tools.errors import NotReadYet, StaleLineIds
-from fsagent_tools.lines.ids import WIDTH, split_ids
+from fsagent_tools.lines.hunks import Hunk, grouped
+from fsagent_tools.lines.ids import STYLES, WIDTH, Style, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window, text_of
-from fsagent_tools.lines.splice import Hunk, grouped
-from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.text import MAX_LINE_CHARS, in_quotes, unclipped
 
 NEARBY = 8  # live lines shown in a refusal

@@ -9,10 +9,9 @@ from itertools import groupby
 from typing import Any
 from zlib import adler32, crc32
 
-from fsagent_tools.lines.ids import WIDTH, IdSet, split_ids
+from fsagent_tools.lines.hunks import Hunk
+from fsagent_tools.lines.ids import STYLES, WIDTH, IdSet, Style, split_ids
 from fsagent_tools.lines.source import Window, bare_lines
-from fsagent_tools.lines.splice import Hunk
-from fsagent_tools.lines.styles import STYLES, Style
 
 VERSION = 3
 SUM = 16  # hex digits of a line's checksum; the first half is that of its text without white space

@@ -13,9 +13,9 @@ from fsagent_tools.files.base import COMPARED, Version
 from fsagent_tools.files.guarded import GuardedFiles, LockedFile
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.hunks import Hunk, refine, rewrite
+from fsagent_tools.lines.ids import Style
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, refine, rewrite
-from fsagent_tools.lines.styles import Style
 from fsagent_tools.notebook import Notebook
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session

@@ -14,8 +14,8 @@ from fsagent_tools.files.base import Version
 from fsagent_tools.files.guarded import LockedFile
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document, Seen
+from fsagent_tools.lines.ids import STYLES, Style
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.styles import STYLES, Style
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.session.index_store import WITH_WORDS, IndexStore
 from fsagent_tools.session.texts import (

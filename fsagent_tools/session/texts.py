@@ -25,9 +25,8 @@ from fsagent_tools.encoding import (
 from fsagent_tools.errors import ReadFailed, TooLarge
 from fsagent_tools.files.base import Version
 from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
-from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.resplit import resplit
+from fsagent_tools.lines.remap import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.source import Fetch, Lines, split
 from fsagent_tools.notebook import Notebook
 from fsagent_tools.text import NOTEBOOK, newline_of
@@ -197,10 +196,7 @@ def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
     old = before.lines.raw(0, before.lines.count)
     if old == new:
         return index
-    known = split(old, before.lines.newline)
-    same = before.lines.newline == lines.newline
-    found = resplit(new, old, known, lines.newline) if same else split(new, lines.newline)
-    return carry(index, known, found)
+    return carry(index, split(old, before.lines.newline), split(new, lines.newline))
 
 
 def taken_away(before: Text | None, text: Text) -> set[bytes]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import accumulate, groupby
 from typing import Any
 
-from fsagent_tools.lines.styles import Style
+from fsagent_tools.lines.ids import Style
 from fsagent_tools.names import display
 from fsagent_tools.search.walk import order
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fsagent_tools.effects import ASKED
 from fsagent_tools.errors import ConfigInvalid, Denied
-from fsagent_tools.lines.styles import StyleName
+from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.results import Shape, html_table
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.entry import Entry

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from fsagent_tools.errors import ConfigInvalid, InvalidArguments, MissingDependency
-from fsagent_tools.lines.styles import StyleName
+from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.session.review import Lint
 from fsagent_tools.validation import closed_model, instance

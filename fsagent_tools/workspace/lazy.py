@@ -7,7 +7,6 @@ from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
     from fsagent_tools import lint as lint
-    from fsagent_tools.edits import finding as finding
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import confinement as confinement
     from fsagent_tools.lsp import manager as manager
@@ -29,7 +28,7 @@ _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
     "search": lambda: import_module("fsagent_tools.web.search"),
     "lint": lambda: import_module("fsagent_tools.lint"),
-    "finding": lambda: import_module("fsagent_tools.edits.finding"),
+    "finding": lambda: import_module("fsagent_tools.edits.replace"),
     "shell": lambda: import_module("fsagent_tools.shell.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
     "beside": lambda: import_module("fsagent_tools.lsp.beside"),

@@ -19,10 +19,10 @@ from fsagent_tools.workspace import lazy
 from fsagent_tools.workspace.services import not_local
 
 if TYPE_CHECKING:
-    from fsagent_tools.edits.quotes import Occurrences
+    from fsagent_tools.edits.matching import Occurrences
     from fsagent_tools.history.history import History
     from fsagent_tools.lines.document import Document
-    from fsagent_tools.lines.styles import Style
+    from fsagent_tools.lines.ids import Style
     from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits, TakenBack
     from fsagent_tools.search.scan import Kind
 

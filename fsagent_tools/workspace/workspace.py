@@ -13,7 +13,7 @@ from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.memory import Store
 from fsagent_tools.gate.gate import check_guards
 from fsagent_tools.gate.request import Origins
-from fsagent_tools.lines.styles import STYLES, StyleName
+from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.runtime.state import shared_home

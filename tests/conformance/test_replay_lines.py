@@ -7,9 +7,9 @@ from itertools import islice
 import pytest
 
 from fsagent_tools import MemoryFiles, Workspace
-from fsagent_tools.edits.changes import Change, resolve_changes, split_new
+from fsagent_tools.edits.by_id import Change, resolve_changes, split_new
 from fsagent_tools.errors import InvalidChange
-from fsagent_tools.lines.splice import rewrite
+from fsagent_tools.lines.hunks import rewrite
 from tests.conformance.sample import EACH, places, wrapped
 
 

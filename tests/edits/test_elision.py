@@ -1,6 +1,6 @@
 import pytest
 
-from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.edits.placeholders import elided
 from tests.conftest import soon
 
 

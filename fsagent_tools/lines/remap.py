@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from fsagent_tools.lines.align import MatchingBlock, as_runs
-from fsagent_tools.lines.identity import same_lines
 from fsagent_tools.lines.index import SUM, LineIndex, Run, bare_sum, checksums
+from fsagent_tools.lines.matching import MatchingBlock, as_runs, same_lines
 from fsagent_tools.lines.source import Lines
 
 OUTSIDE = "outside this session"

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
-from fsagent_tools.edits.leftovers import elided
-from fsagent_tools.edits.likeness import Check, Suggestion, suggest
+from fsagent_tools.edits.placeholders import elided
+from fsagent_tools.edits.similarity import Check, Suggestion, suggest
 from fsagent_tools.errors import MultipleMatches, NoMatch, TimedOut, ToolError
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import Lines, text_of

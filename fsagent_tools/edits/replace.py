@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-from fsagent_tools.edits.doubt import Doubt, confirmed, doubt
-from fsagent_tools.edits.fit import (
+from fsagent_tools.edits.checks import Doubt, confirmed, doubt
+from fsagent_tools.edits.indentation import (
     AS_SENT,
     Fitted,
     Reading,
@@ -16,8 +16,8 @@ from fsagent_tools.edits.fit import (
     settled,
     strange_depth,
 )
-from fsagent_tools.edits.quotes import EXACTLY as EXACTLY
-from fsagent_tools.edits.quotes import (
+from fsagent_tools.edits.matching import EXACTLY as EXACTLY
+from fsagent_tools.edits.matching import (
     SIMILAR,
     VERBATIM,
     Evidence,
@@ -30,8 +30,8 @@ from fsagent_tools.edits.quotes import (
 )
 from fsagent_tools.encoding import as_quoted
 from fsagent_tools.errors import InvalidArguments, InvalidChange, NoMatch
+from fsagent_tools.lines.hunks import Hunk, refine, rewrite
 from fsagent_tools.lines.source import text_of
-from fsagent_tools.lines.splice import Hunk, refine, rewrite
 
 _FIRST_ENDS = re.compile(rb"\n+")
 

@@ -6,12 +6,12 @@ from functools import cached_property
 from itertools import accumulate, islice
 from typing import Literal, NamedTuple
 
-from fsagent_tools.edits.doubt import Context, Parses
-from fsagent_tools.edits.likeness import Check, go_on, similar_blocks
-from fsagent_tools.edits.telling import explanation, telling_lines
+from fsagent_tools.edits.checks import Context, Parses
+from fsagent_tools.edits.messages import explanation, telling_lines
+from fsagent_tools.edits.similarity import Check, go_on, similar_blocks
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch
+from fsagent_tools.lines.hunks import Hunk
 from fsagent_tools.lines.source import Lines
-from fsagent_tools.lines.splice import Hunk
 from fsagent_tools.text import newline_of
 
 EXACT, LINE_ENDINGS, FUZZY = "exact", "line_endings", "fuzzy"

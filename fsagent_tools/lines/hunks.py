@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 
-from fsagent_tools.lines.align import as_runs, matching_blocks
+from fsagent_tools.lines.matching import matching_blocks
 from fsagent_tools.lines.source import Lines
 
 Patch = tuple[int, int, bytes]  # bytes from, to, and what becomes of them
@@ -78,7 +78,7 @@ def refine(hunk: Hunk, old: Sequence[bytes]) -> Iterator[Hunk]:
     if min(len(old), len(hunk.new)) == 0 or len(old) == len(hunk.new) == 1:  # nothing to align
         yield from [hunk] * ([*old] != [*hunk.new])
         return
-    blocks = as_runs(matching_blocks([*old], [*hunk.new]))  # slices of one kind compare
+    blocks = matching_blocks([*old], [*hunk.new])  # slices of one kind compare
     i = j = 0
     for x, y, same in [*blocks, (len(old), len(hunk.new), 0)]:
         if x > i or y > j:

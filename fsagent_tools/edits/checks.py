@@ -1,18 +1,18 @@
 """Whether a change does what was meant: what repeats its surroundings, or stands for other text."""
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from fsagent_tools.edits.leftovers import KEY, MARK, SIGN, WRITTEN_OUT, elided, pasted
-from fsagent_tools.edits.likeness import similarity
-from fsagent_tools.edits.slips import comes_deeper, doubled, foreign, reaches, repeats_itself
+from fsagent_tools.edits.placeholders import KEY, MARK, SIGN, WRITTEN_OUT, elided, pasted
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
-from fsagent_tools.lines.source import Lines
-from fsagent_tools.lines.splice import Hunk, rewrite
+from fsagent_tools.lines.hunks import Hunk, rewrite
+from fsagent_tools.lines.source import Lines, indentation
 from fsagent_tools.problems import Parsing
 from fsagent_tools.text import in_quotes
 
@@ -21,12 +21,22 @@ _ENDS = 3  # lines shown of those that a new text goes on to
 _SHOWN = 80  # characters of a line
 _FEW = 3  # doubts in one refusal
 _KEPT = 200  # refused changes that are remembered
-_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
-_TELLING, _ALIKE = 4, 0.6  # letters of a line that may be another one, and how alike it is then
-_BETTER = 0.3  # how much more alike the ends of two texts are, of 2
 _TAG = re.compile(rb"\s*\[?LID:[0-9a-f]{6}\] ?")  # as `read` puts it before lines of any file
 
 Parses = Callable[[bytes], Parsing]
+_TELLING = re.compile(rb".*[A-Za-z\x80-\xff]")
+_COMMON = re.compile(rb"(?:begin|break|continue|else|end|finally|pass|return|try)\b\W*")
+_BLOCK = 3  # lines of the smallest one
+_NEARBY = 10  # lines
+_COMMENT = b" \t*#/;-"  # signs of a line of a comment that says nothing
+_MARKUP = (".html", ".htm", ".xhtml", ".xml", ".svg", ".vue", ".jsx", ".tsx", ".svelte", ".md")
+_ENTITY = re.compile(rb"&(?:lt|gt|amp|quot|#39);")
+_BARE = re.compile(rb"(?<!\\)\"")
+_CURLY = [  # the first of a pair, the last, and the plain one
+    (first.encode(), last.encode(), plain.encode())
+    for first, last, plain in ('\u201c\u201d"', "\u2018\u2019'")
+]
+_BLANKS = [sign.encode() for sign in "\u00a0\u202f\u200b\u2060\ufeff"]
 
 
 class Context:
@@ -144,37 +154,6 @@ def _left(
     return None
 
 
-def _one_off(context: Context, hunk: Hunk) -> Doubt | None:
-    """Whether lines that were named without a word of them are rather those one line up or down."""
-    new, old, above, below = hunk.new, context.old(hunk), context.above(hunk), context.below(hunk)
-    for where, beside, instead, end in (
-        ("above", above[-1:], [*above[-1:], *old[:-1]], new[:1]),
-        ("below", below[:1], [*old[1:], *below[:1]], new[-1:]),
-    ):
-        if not (beside and old and new):
-            continue
-        again = _tells(beside[0]) and beside[0] in new and beside[0] not in old
-        if not again and (not _tells(end[0]) or _alike(end[0], beside[0]) < _ALIKE):
-            continue
-        if _ends(new, instead) > _ends(new, old) + _BETTER:
-            what = f"The line {where}, which stays, is more like it. One line off?"
-            return Doubt(what, shown=around(hunk))
-    return None
-
-
-def _ends(new: Sequence[bytes], old: Sequence[bytes]) -> float:
-    """How alike the ends of two texts are, 0 to 2."""
-    return _alike(new[0], old[0]) + _alike(new[-1], old[-1])
-
-
-def _alike(one: bytes, other: bytes) -> float:
-    return similarity(_told(one), _told(other))
-
-
-def _tells(line: bytes) -> bool:
-    return len(_LETTER.findall(line)) >= _TELLING
-
-
 def _repeated(
     new: Sequence[bytes], old: Sequence[bytes], above: Sequence[bytes], below: Sequence[bytes]
 ) -> tuple[str, Sequence[bytes]] | None:
@@ -275,8 +254,6 @@ def _doubt_of(document: Document, context: Context, one: Placed) -> Doubt | None
     for hunk in [one.hunk] if one.sent is one.hunk else [one.hunk, one.sent]:
         if found := doubt(context, hunk):
             return found
-        if not any(quote for _, quote in one.quoted) and (found := _one_off(context, hunk)):
-            return found
         filled = [_told(line) for line in hunk.new if line.strip()]
         if filled and all(style.is_marked(line, known) for line in filled):
             return Doubt(f"Lines begin with line IDs: {in_quotes(filled[0])}.", "Send bare lines.")
@@ -330,3 +307,77 @@ def _way(document: Document, one: Placed, way: str) -> str:
         return f"{way} If it is meant, make the lines beside it part of the change.".lstrip()
     wanted = f"{document.spelled(line)} {wanted}"
     return f"{way} If it is meant, quote {'more ' * bool(have)}behind the ID:\n{wanted}".lstrip()
+
+
+def reaches(new: Sequence[bytes], old: Sequence[bytes], below: Sequence[bytes]) -> int:
+    """How many lines below its place a new text has, too, and was to replace; 0 if none.
+
+    It has the first of them, and ends as the last one does, as deep: a whole block over its first
+    part. One that ends as what it replaces has its own end, though an equal block follows.
+    """
+    first = next((line.rstrip() for line in below if _tells(line)), None)
+    own = [line.rstrip() for line in new]
+    if len(own) < _BLOCK or first not in own:
+        return 0
+    last = max(n for n, line in enumerate(own) if _tells(line))
+    tail = own[last:]
+    if tail[0].strip() in map(bytes.strip, old):
+        return 0
+    ends = [n for n, line in enumerate(below[: len(own)]) if line.rstrip() == tail[0]]
+    if not ends:
+        return 0
+    pairs = zip(tail, map(bytes.rstrip, below[ends[-1] :]), strict=False)
+    return ends[-1] + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def comes_deeper(new: Sequence[bytes], below: Sequence[bytes]) -> bool:
+    """Whether a text ends with the line below it at a greater depth.
+
+    A line that tells little may close a block there, but is no deeper than the one above it then.
+    """
+    filled = [*filter(bytes.strip, new[-_NEARBY:])]
+    if len(filled) < 2 or not below or filled[-1].strip() != below[0].strip():
+        return False
+    above, last, there = (len(indentation(line)) for line in (*filled[-2:], below[0]))
+    return last > there and (_tells(below[0]) or last > above)
+
+
+def _tells(line: bytes) -> bool:
+    return bool(_TELLING.match(line)) and not _COMMON.fullmatch(line.strip())
+
+
+def foreign(new: bytes, data: bytes, name: str) -> str:
+    """What a new text spells in a way that the file does nowhere; "" if nothing.
+
+    name: of the file; in markup an entity is the plain spelling.
+    A text with plain quotes beside the curly ones has them for a reason.
+    """
+    if b'\\"' in new and not _BARE.search(new) and b'\\"' not in data:
+        return 'quotes written out as `\\"`'
+    markup = name.lower().endswith(_MARKUP)
+    if not markup and _ENTITY.search(new) and not _ENTITY.search(data):
+        return "character entities such as `&lt;`"
+    for first, last, plain in _CURLY:
+        pairs = (0 <= line.find(first) < line.rfind(last) for line in new.split(b"\n"))
+        if first not in data and plain not in new and any(pairs):
+            return "curly quotes"
+    new = new.removeprefix(BOM_UTF8)  # it comes along with the first line of a file
+    if any(sign in new for sign in _BLANKS) and not any(sign in data for sign in _BLANKS):
+        return "no-break or zero-width blanks"
+    return ""
+
+
+def repeats_itself(new: Sequence[bytes]) -> bool:
+    """Whether the second half of it is the same as the first, each of several lines."""
+    half = len(new) // 2
+    return half > 1 and new[:half] == new[half:] and any(map(bytes.strip, new))
+
+
+def doubled(new: Sequence[bytes], old: Sequence[bytes]) -> bytes:
+    """A line that comes twice in a row, and did not in the old text; b"" if none.
+
+    But for signs of comments alone, which part paragraphs.
+    """
+    known = {one for one, other in pairwise(old) if one == other}
+    again = (one for one, other in pairwise(new) if one == other and one not in known)
+    return next((line for line in again if line.strip(_COMMENT)), b"")
