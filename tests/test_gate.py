@@ -267,6 +267,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
         "calls_of": "the order of calls",
+        "with_signature": "a signature",
     },
     "fsagent_tools.testing": dict.fromkeys(("Call", "Script", "Turn", "call", "line_id"), "fakes"),
     "fsagent_tools_langchain": {

@@ -100,7 +100,7 @@ async def test_llamaindex_goes_on_in_another_process_to_the_end_of_the_run(
     def agent():
         tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask))
         command = call("bash", command=f"echo ran >> {shop}/log")
-        turns = [command, lambda messages: " ".join(m.role.value for m in messages)]
+        turns = [command, lambda messages: " ".join(m.role for m in messages)]
         return FunctionAgent(tools=tools, llm=ScriptedLLM(turns))
 
     handler = agent().run("Go.")

@@ -1,5 +1,6 @@
 """LangChain's middleware asks with our diffs, and only what was shown then happens, on any host."""
 
+import gc
 from contextlib import closing
 
 import blockbuster
@@ -187,6 +188,7 @@ async def test_the_same_command_twice_is_two_calls_and_each_runs_once(root):
 
 async def test_an_event_loop_is_not_held_up_by_what_is_shown(root):
     agent = Agent("ainvoke", root, [WRITE])
+    gc.collect()  # what earlier tests left waits for its processes when it goes
     with blockbuster.blockbuster_ctx():
         await agent.start()
         await agent.decide(APPROVE)
