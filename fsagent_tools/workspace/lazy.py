@@ -7,6 +7,7 @@ from fsagent_tools.runtime.shadows import importing
 
 if TYPE_CHECKING:
     from fsagent_tools import lint as lint
+    from fsagent_tools.edits import replace as replace
     from fsagent_tools.history import history as history
     from fsagent_tools.lsp import confinement as confinement
     from fsagent_tools.lsp import manager as manager
@@ -28,14 +29,9 @@ _LOADERS = {
     "editing": lambda: import_module("fsagent_tools.session.editing"),
     "search": lambda: import_module("fsagent_tools.web.search"),
     "lint": lambda: import_module("fsagent_tools.lint"),
-    "finding": lambda: import_module("fsagent_tools.edits.replace"),
+    "replace": lambda: import_module("fsagent_tools.edits.replace"),
     "shell": lambda: import_module("fsagent_tools.shell.shell"),
     "history": lambda: import_module("fsagent_tools.history.history"),
-    "beside": lambda: import_module("fsagent_tools.lsp.beside"),
-    "choice": lambda: import_module("fsagent_tools.lsp.choice"),
-    "languages": lambda: import_module("fsagent_tools.lsp.languages"),
-    "pool": lambda: import_module("fsagent_tools.lsp.pool"),
-    "symbols": lambda: import_module("fsagent_tools.lsp.symbols"),
     "programs": lambda: import_module("fsagent_tools.policy.programs"),
     "runner": lambda: import_module("fsagent_tools.shell.runner"),
     "confinement": lambda: import_module("fsagent_tools.lsp.confinement"),

@@ -265,8 +265,8 @@ class Direct(Gated):
             MultipleMatches: If it occurs more often than `occurrences` allows.
         """
         with lazy.editing.editing(self, path) as edit:
-            exact = lazy.finding.EXACTLY
-            found = lazy.finding.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
+            exact = lazy.replace.EXACTLY
+            found = lazy.replace.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
             written = edit.apply(found.hunks, found.ends)
             return TextEdited(written.path, found.count, written.diff())
 

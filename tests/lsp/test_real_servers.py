@@ -222,8 +222,8 @@ def test_the_first_answer_is_of_the_text_and_not_of_the_disk(case, servers, tmp_
         pytest.skip(f"{case.name} is not installed ({case.program})")
     file = tmp_path.resolve() / case.file
     file.write_text(case.bad)
-    checked = servers({case.language: (case.name,)}).check(file, case.good, TIMEOUT)
-    assert (checked.problems, checked.those("silent")) == ([], [])
+    checked = servers({case.language: (case.name,)}).diagnose(file, case.good, TIMEOUT)
+    assert (checked.problems, checked.missing) == ([], [])
 
 
 def test_two_projects_and_eight_files_at_once_are_not_mixed_up(tmp_path):
@@ -253,7 +253,7 @@ def test_an_error_that_two_servers_find_is_told_once(servers, tmp_path):
     if not ((BIN / "ty").exists() and (BIN / "ruff").exists()):
         pytest.skip("ty or ruff is not installed")
     file = tmp_path.resolve() / "a.py"
-    (problem,) = servers({}).check(file, "print(nope)\n", TIMEOUT).problems
+    (problem,) = servers({}).diagnose(file, "print(nope)\n", TIMEOUT).problems
     assert (problem.source, problem.line, problem.column) == ("ty", 1, 7)
 
 
@@ -269,7 +269,7 @@ def test_programs_inside_the_project_are_never_run(name, servers, tmp_path, monk
         (trap / program).chmod(0o755)
     monkeypatch.setenv("PATH", f"{trap}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / "a.py").write_text("x = 1\n")
-    servers({"python": (name,)}).check(tmp_path.resolve() / "a.py", "x = 1\n", TIMEOUT)
+    servers({"python": (name,)}).diagnose(tmp_path.resolve() / "a.py", "x = 1\n", TIMEOUT)
     assert not sprung.exists(), sprung.read_text()
 
 
@@ -326,7 +326,7 @@ def test_a_typescript_inside_the_project_is_never_run(servers, tmp_path):
     (evil / "package.json").write_text('{"name": "evil", "main": "index.js"}')
     file = tmp_path.resolve() / "a.ts"
     file.write_text("const x: number = 's';\n")
-    checked = servers({"typescript": ("typescript-language-server",)}).check(
+    checked = servers({"typescript": ("typescript-language-server",)}).diagnose(
         file, file.read_text(), TIMEOUT
     )
     assert len(checked.problems) == 1
