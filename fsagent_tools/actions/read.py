@@ -292,7 +292,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     hidden = {"ids": ids, "max_line_chars": p.max_line_chars, "documents": True}
     hidden["max_bytes"] = sys.maxsize  # those before `offset` count there, too
     grep = import_module("fsagent_tools.actions.grep").grep  # a third of a start, seldom needed
-    found: Matches = grep.run(workspace, grep.params({**wanted, **hidden}))
+    found: Matches = grep.run(workspace, grep.params(**wanted, **hidden))
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
     if ids and all("line_id" in row or not row["content"].strip() for row in rows):

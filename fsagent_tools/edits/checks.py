@@ -9,6 +9,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from fsagent_tools.edits.placeholders import KEY, MARK, SIGN, WRITTEN_OUT, elided, pasted
+from fsagent_tools.edits.similarity import similarity
 from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.document import NOTHING, Document
 from fsagent_tools.lines.hunks import Hunk, rewrite
@@ -21,6 +22,9 @@ _ENDS = 3  # lines shown of those that a new text goes on to
 _SHOWN = 80  # characters of a line
 _FEW = 3  # doubts in one refusal
 _KEPT = 200  # refused changes that are remembered
+_LETTER = re.compile(rb"[A-Za-z\x80-\xff]")
+_MIN_LETTERS, _ALIKE = 4, 0.6  # letters of a line that may be another one, and how alike it is then
+_BETTER = 0.3  # how much more alike the ends of two texts are, of 2
 _TAG = re.compile(rb"\s*\[?LID:[0-9a-f]{6}\] ?")  # as `read` puts it before lines of any file
 
 Parses = Callable[[bytes], Parsing]
@@ -154,6 +158,37 @@ def _left(
     return None
 
 
+def _one_off(context: Context, hunk: Hunk) -> Doubt | None:
+    """Whether lines that were named without a word of them are rather those one line up or down."""
+    new, old, above, below = hunk.new, context.old(hunk), context.above(hunk), context.below(hunk)
+    for where, beside, instead, end in (
+        ("above", above[-1:], [*above[-1:], *old[:-1]], new[:1]),
+        ("below", below[:1], [*old[1:], *below[:1]], new[-1:]),
+    ):
+        if not (beside and old and new):
+            continue
+        again = _has_words(beside[0]) and beside[0] in new and beside[0] not in old
+        if not again and (not _has_words(end[0]) or _alike(end[0], beside[0]) < _ALIKE):
+            continue
+        if _ends(new, instead) > _ends(new, old) + _BETTER:
+            what = f"The line {where}, which stays, is more like it. One line off?"
+            return Doubt(what, shown=around(hunk))
+    return None
+
+
+def _ends(new: Sequence[bytes], old: Sequence[bytes]) -> float:
+    """How alike the ends of two texts are, 0 to 2."""
+    return _alike(new[0], old[0]) + _alike(new[-1], old[-1])
+
+
+def _alike(one: bytes, other: bytes) -> float:
+    return similarity(_told(one), _told(other))
+
+
+def _has_words(line: bytes) -> bool:
+    return len(_LETTER.findall(line)) >= _MIN_LETTERS
+
+
 def _repeated(
     new: Sequence[bytes], old: Sequence[bytes], above: Sequence[bytes], below: Sequence[bytes]
 ) -> tuple[str, Sequence[bytes]] | None:
@@ -253,6 +288,8 @@ def _doubt_of(document: Document, context: Context, one: Placed) -> Doubt | None
     style, known = document.style, document.index.used
     for hunk in [one.hunk] if one.sent is one.hunk else [one.hunk, one.sent]:
         if found := doubt(context, hunk):
+            return found
+        if not any(quote for _, quote in one.quoted) and (found := _one_off(context, hunk)):
             return found
         filled = [_told(line) for line in hunk.new if line.strip()]
         if filled and all(style.is_marked(line, known) for line in filled):

@@ -71,7 +71,7 @@ class Snapshots:
         try:
             tree = self._take()
         except (TooMuchError, NotKept, OSError) as error:
-            reason = f"{NOT_COVERED}{error}"
+            reason = _not_covered(error)
             return lambda: (reason,)
         return lambda: context.run(self._after, tree, began, "job" if job else "change")
 
@@ -85,7 +85,7 @@ class Snapshots:
                 if found:
                     self._store.record(self._session, found, kind)
         except (TooMuchError, NotKept, OSError) as error:
-            return (f"{NOT_COVERED}{error}",)
+            return (_not_covered(error),)
         return not_kept(found)
 
     def _of_commands(self, found: list[RecordedChange], began: int) -> list[RecordedChange]:
@@ -293,3 +293,12 @@ def _was_hidden(path: str, before: Tree) -> bool:
     while above and above not in before:
         above = above.rpartition("/")[0]
     return bool(above) and before[above][1].is_directory and not before[above][1].is_kept
+
+
+def _not_covered(error: Exception) -> str:
+    why = (
+        f"files cannot be read ({error.strerror})"
+        if isinstance(error, OSError) and not isinstance(error, NotKept)
+        else str(error)
+    )
+    return f"{NOT_COVERED}{why}"

@@ -291,7 +291,30 @@ def test_the_line_above_repeated_is_no_block_to_be_moved(code, root):
     assert (root / "a.py").read_text() == CODE
 
 
+@pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("value = get()\nassert check(1) == 1\nassert check(2) == 2\n", "assert check(value) == 1"),
+        ("user = load(ctx)\nsave(ctx, 'a')\nsave(ctx, 'b')\n", "save(ctx, user, 'a')"),
+    ],
+)
+def test_the_next_line_with_a_name_of_the_line_that_was_named_is_asked_about(
+    session, root, text, new
+):
+    (root / "a.txt").write_text(text)
+    out = session.edit({"line_id": session.ids("a.txt")[0], "new_content": new})
+    assert "One line off?" in out.text
+    assert (root / "a.txt").read_text() == text
+
+
 WRAPPED = '<div class="page">\n  <a href="x">\n  </a>\n  <h1>Title</h1>\n</div>\n'
+
+
+def test_a_line_that_is_kept_tells_nothing_of_a_change_of_one_line(session, root):
+    (root / "a.txt").write_text("session.begin()\nsession.commit()\nsession.close()\ndone()\n")
+    new = "session.flush(x)\nsession.commit()\nsession.close(now)"
+    out = session.edit({"line_id": session.ids("a.txt")[1], "new_content": new})
+    assert "One line off?" in out.text
 
 
 def test_a_function_in_place_of_the_last_line_of_another_is_asked_about(session, root):
@@ -309,13 +332,14 @@ def functions(count):
     )
 
 
-def test_a_doubt_that_is_not_printed_shows_no_lines(session, root):
+@pytest.mark.parametrize("new", ["q = zeta(1)", "    alpha = alpha_{}(x)"])
+def test_a_doubt_that_is_not_printed_shows_no_lines(session, root, new):
     (root / "a.txt").write_text(text := functions(4))
     ids = session.ids("a.txt")
     end = "    delta = delta_3(x)\n"
     (root / "a.txt").write_text(text := text.replace(end, "    kept = keep(3)\n" + end))
     out = session.edit(
-        *({"line_id": ids[5 * k + 2], "new_content": "q = zeta(1)"} for k in range(4))
+        *({"line_id": ids[5 * k + 2], "new_content": new.format(k)} for k in range(4))
     )
     assert "(and 1 more)" in out.text
     change = {"start_line_id": ids[18], "end_line_id": ids[19], "new_content": "    both = 1"}
@@ -435,6 +459,20 @@ def test_a_byte_order_mark_that_comes_along_is_not_written_twice(session, root):
     change = {"line_id": name(session, 1), "new_content": "\ufeffimport sys"}
     assert session.edit(change, path="a.py").ok
     assert (root / "a.py").read_bytes() == b"\xef\xbb\xbfimport sys\nx = 1\n"
+
+
+RED = "red = paint(1)\ngreen = mix(2)\nblue = wash(3, 4)\n"
+
+
+@pytest.mark.parametrize(("line", "new"), [(2, "blue = wash(3, 5)"), (2, "red = paint(11)")])
+def test_text_like_a_neighbour_is_asked_about_unless_the_line_is_quoted(session, root, line, new):
+    (root / "a.txt").write_text(RED)
+    change = {"line_id": name(session, line, "a.txt"), "new_content": new}
+    for _ in range(2):
+        out = session.edit(change)
+        assert "One line off?" in out.text
+        assert (root / "a.txt").read_text() == RED
+    assert session.edit({**change, "line_id": f"{change['line_id']} green"}).ok
 
 
 def test_both_ends_that_do_not_begin_as_quoted_are_named_with_the_lines_meant(session, root):

@@ -172,7 +172,7 @@ def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, ru
         pytest.skip("reading is confined by Landlock only")
     assert told["read"] in (2, 13)  # not there, or closed
     assert (told["traced"], told["net"]) == (13, True)
-    assert told["write"] in (13, 30)
+    assert told["write"] in (2, 13, 30)  # no such place in its view, or closed
     assert told["open"] == 4  # output, errors, the answer, and the directory that lists them
     assert os.listdir(tmp_path) == ["secret"]
 

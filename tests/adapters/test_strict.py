@@ -145,7 +145,7 @@ def test_the_middleware_sees_that_the_api_will_be_strict(wanted, strict, shop):
     assert seen
     for tool in seen:
         short, sent = tool.core.entry.visible, openai(tool, strict=True)["properties"]
-        for name in (name for name, knob in short.items() if not knob.required):
+        for name in (name for name, field in short.items() if not field.is_required()):
             assert ({"type": "null"} in sent[name].get("anyOf", ())) is strict
     assert pickle.loads(pickle.dumps(seen[0])).name == seen[0].name
 
