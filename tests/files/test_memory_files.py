@@ -96,10 +96,11 @@ def test_tools_that_find(uses):
     assert (wrong.ok, wrong.code) == (False, "INVALID_REGEX")
 
 
-def test_a_search_that_does_not_end_is_ended(uses):
+def test_a_pattern_that_backtracks_for_ever_ends_at_once(uses):
     ok(uses()["write"], file_path="slow.txt", content="a" * 200)
-    late = uses()["grep"].call({"pattern": "(?:(a+)+)+b", "path": "slow.txt"}, timeout=0.5)
-    assert (late.ok, late.code) == (False, "TIMEOUT")
+    found = uses()["grep"].call({"pattern": "(?:(a+)+)+b", "path": "slow.txt"}, timeout=30)
+    assert found.ok
+    assert "No match" in found.text
 
 
 def test_what_needs_a_directory_of_this_machine_says_so(uses):
