@@ -176,8 +176,8 @@ def _located(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, li
         low, high, whole = 0, None, utf8.decode()
         if p.line:
             number = int(p.line) - 1 if _NUMBER.fullmatch(p.line) else -1
-            if number < 0:
-                with workspace.session.reading(file, workspace.style, glimpse=True) as document:
+            if number < 0:  # a file of its own: this one has been read to its end
+                with workspace.reading(p.path, glimpse=True) as document:
                     document.require_ids()
                     number = locate(document, [p.line])[p.line]
             lines = whole.split(newline := _newline(whole))
