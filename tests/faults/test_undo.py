@@ -69,7 +69,7 @@ def test_what_a_command_changed_comes_back(workspace, root):
 
 
 @pytest.mark.xfail(
-    strict=False,  # git may have packed what it holds by then
+    strict=False,  # in some runs it does come back
     raises=errors.Conflict,
     reason="loose objects of git are not read, and no copy is kept of what git has",
 )
