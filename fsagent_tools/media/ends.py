@@ -6,7 +6,7 @@ from fsagent_tools.errors import ReadFailed, TooLarge, ToolError
 from fsagent_tools.media.child import NO_MEMORY, NO_ROOM
 
 MEMORY = 400  # MB of address space
-SECONDS = 2  # of computing
+SECONDS = 5  # of computing
 MOST_SAID = 16 << 20  # bytes of an answer
 LOST = 255  # told by no process: the one that forks was ended
 _TOO_LONG = {-9, -24}  # SIGKILL, and SIGXCPU where the system warns first
