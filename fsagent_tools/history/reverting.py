@@ -83,6 +83,8 @@ class Reverting:
             if change.after in state:
                 state, first = [change.before], change
                 problem = problem or _OF_JOB * (change.step in jobs)
+            elif first and change.at >= first.began:
+                continue  # that command saw it happen, and goes back to before it
             elif change.before not in state:  # else it never happened, or was undone by hand
                 gone = "somebody removed it since" if forms[0] is None else ""
                 came = "there is another one now" if change.after is None else ""

@@ -32,6 +32,7 @@ IGNORED = frozenset(  # no part of what an undo is about
 )
 NOT_COVERED = "all that it changed, as "  # begins what is said of a tree that is not kept
 _CLOSED = -2  # in place of the time of a directory that cannot be listed
+_MOST_WALKS = 50  # after a command, while others record changes
 _RACY_NS = 50_000_000  # a change so soon after another may bear the same time
 _MARGIN_NS = 2_000_000_000  # a tool may note its change so long before it happens
 
@@ -50,6 +51,7 @@ class Snapshots:
     def __init__(self, store: HistoryStore, policy: Policy, session: str) -> None:
         self._store, self._policy, self._session = store, policy, session
         self._tree: Tree | None = None
+        self._newest = Tree(), 0  # and when its walk began
         self._generation = -1
         self._problem = ""
         self._turn, self._begun, self._ended = Condition(), 0, 0  # walks
@@ -69,7 +71,7 @@ class Snapshots:
         """
         context, began = copy_context(), time.time_ns()
         try:
-            tree = self._take()
+            tree, _ = self._take()
         except (TooMuchError, NotKept, OSError) as error:
             reason = _not_covered(error)
             return lambda: (reason,)
@@ -78,15 +80,26 @@ class Snapshots:
     def _after(self, before: Tree, began: int, kind: str) -> tuple[str, ...]:
         """Record what changed; the paths whose old content is not kept, or why nothing is."""
         try:
-            found = sorted(_changes(before, self._take()), key=lambda change: change.path)
+            found = self._recorded(before, began, kind)
+        except (TooMuchError, NotKept, OSError) as error:
+            return (_not_covered(error),)
+        return not_kept(found)
+
+    def _recorded(self, before: Tree, began: int, kind: str) -> list[RecordedChange]:
+        for _ in range(_MOST_WALKS):
+            tree, walked = self._take()
+            found = sorted(_changes(before, tree), key=lambda change: change.path)
+            paths = {change.path for change in found}
             with self._store.writing():
+                since = self._store.changes("at >= ?", walked) if found else ()
+                if any(change.path in paths for change in since):
+                    continue  # somebody has recorded what that walk may not have seen
                 # Other commands may have seen the same, and the first one has recorded it.
                 found = self._of_commands(found, began)
                 if found:
                     self._store.record(self._session, found, kind)
-        except (TooMuchError, NotKept, OSError) as error:
-            return (_not_covered(error),)
-        return not_kept(found)
+                return found
+        raise TooMuchError("others change it all the time")
 
     def _of_commands(self, found: list[RecordedChange], began: int) -> list[RecordedChange]:
         """Without what the store has of tools, or of other commands."""
@@ -100,16 +113,18 @@ class Snapshots:
         rest = []
         for one in found:
             before, after, others = one.before, one.after, recorded[one.path]
-            while others and others[0].before == before:  # a command went on from there
-                before = others.pop(0).after
+            while others and (others[0].began < began or others[0].before == before):
+                before = others.pop(0).after  # a command goes on from there
             while others and others[-1].after == after:  # or they went on from what it did
                 after = others.pop().before
             if before != after and one[:3] not in early:
-                rest.append(one._replace(before=before, after=after))
+                rest.append(one._replace(before=before, after=after, began=began))
         return rest
 
-    def _take(self) -> Tree:
-        """The tree as it is now. Who asks while a walk goes on shares the next one with others."""
+    def _take(self) -> tuple[Tree, int]:
+        """The tree as it is now, and when its walk began. Who asks while a walk goes on shares the
+        next one with others.
+        """
         with self._turn:
             wanted = self._begun + 1
             while self._begun != self._ended and self._ended < wanted:
@@ -117,11 +132,13 @@ class Snapshots:
             if self._problem:
                 raise TooMuchError(self._problem)
             if self._ended >= wanted and self._tree is not None:
-                return self._tree
+                return self._newest
             self._begun += 1
         try:
+            began = time.time_ns()
             self._tree = tree = self._walked(self._known())
-            return tree
+            self._newest = tree, began
+            return self._newest
         except Exception as error:
             self._tree = None
             self._problem = str(error) if isinstance(error, TooMuchError) else ""

@@ -38,8 +38,8 @@ CREATE TABLE IF NOT EXISTS step (
     name TEXT, thread TEXT, user TEXT, tool TEXT, call TEXT, undone INTEGER DEFAULT 0,
     UNIQUE (id, session));
 CREATE TABLE IF NOT EXISTS change (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, step INTEGER, at INTEGER, path BLOB, before TEXT,
-    after TEXT, line_ids TEXT, undone INTEGER DEFAULT 0);
+    number INTEGER PRIMARY KEY AUTOINCREMENT, step INTEGER, began INTEGER, at INTEGER, path BLOB,
+    before TEXT, after TEXT, line_ids TEXT, undone INTEGER DEFAULT 0);
 CREATE INDEX IF NOT EXISTS change_step ON change (step);
 CREATE INDEX IF NOT EXISTS change_at ON change (at);
 COMMIT;
@@ -49,13 +49,15 @@ COMMIT;
 class RecordedChange(NamedTuple):
     """What became of one path. line_ids: hash of the index of the lines that it had before.
 
-    undone: the number of the step that undid it, or 0.
+    began: when the command did that saw it happen, 0 for a tool's change. undone: the number of
+    the step that undid it, or 0.
     """
 
     path: str
     before: PathEntry | None
     after: PathEntry | None
     line_ids: str | None = None
+    began: int = 0
     number: int = 0
     step: int = 0
     at: int = 0
@@ -243,12 +245,12 @@ class HistoryStore:
             )
             query = "SELECT number FROM step WHERE id = ? AND session = ?"
             ((step,),) = database.execute(query, identity)
-            query = "INSERT INTO change (step, at, path, before, after, line_ids)"
+            query = "INSERT INTO change (step, began, at, path, before, after, line_ids)"
             numbers = [
                 database.execute(
-                    f"{query} VALUES (?, ?, ?, ?, ?, ?)",
+                    f"{query} VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (
-                        *(step, now, os.fsencode(one.path)),
+                        *(step, one.began or now, now, os.fsencode(one.path)),
                         *(side and str(side) for side in (one.before, one.after)),
                         one.line_ids,
                     ),

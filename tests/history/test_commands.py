@@ -256,7 +256,7 @@ def test_commands_at_once_lose_nothing(workspace, root):
     contexts = [contextvars.copy_context() for _ in range(20)]
     threads = [
         threading.Thread(
-            target=contexts[n].run, args=(tool.call, {"command": f"echo {n} > f{n}; echo x >> a"})
+            target=contexts[n].run, args=(tool.call, {"command": f"ln -s x f{n}; echo x >> a"})
         )
         for n in range(20)
     ]

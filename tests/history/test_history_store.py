@@ -25,7 +25,7 @@ workspace = Workspace(root)
 with identified(session=name):
     for number in range(int(count)):
         workspace.write_bytes(name, b"%d" % number)
-        workspace.run(f"echo {number} > {name}-{number}")
+        workspace.run(f"ln -s {number} {name}-{number}")  # at once: a file is empty first
         print(number, flush=True)
 """
 
