@@ -105,12 +105,9 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
         server: "LanguageServer", language: str, deadline: float
     ) -> tuple[list[Used], str, str]:
         symbols = lazy.rename.Symbols(server, Path(place.absolute), text, deadline)
-        elsewhere = [path for path in others if path.suffix == Path(place.absolute).suffix]
-        note = symbols.read(
-            language,
-            [path for path in elsewhere if str(path) != place.absolute],
-            lambda path: _read(workspace, str(path))[1],
-        )
+        elsewhere = [path for path in others if str(path) != place.absolute]
+        known = servers.of_one_language(Path(place.absolute), elsewhere)
+        note = symbols.read(language, known, lambda path: _read(workspace, str(path))[1])
         offset = _meant(symbols, place, text, offsets, p)
         files: dict[str, tuple[Place, str, list[Any]]] = {}
         for path, places in sorted(symbols.rename(offset, new).items()):

@@ -234,6 +234,8 @@ class LanguageServer:
     def _notified(self, method: str, params: Any) -> None:
         if method != "textDocument/publishDiagnostics":
             self.status.take(method, params)
+            if self.status.died:
+                self._connection.failure = "lost the process that checks for it"
             return
         document, version = self._documents.get(path_of_uri(params["uri"])), params.get("version")
         if document and version in (None, document.version):

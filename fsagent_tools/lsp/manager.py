@@ -27,7 +27,7 @@ from fsagent_tools.lsp.connection import ResponseError
 from fsagent_tools.lsp.disk import DiskWatch
 from fsagent_tools.lsp.language_server import LanguageServer, Outdated
 from fsagent_tools.lsp.positions import Positions
-from fsagent_tools.lsp.selection import Selection, select
+from fsagent_tools.lsp.selection import Selection, language_id, select
 from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, languages_of, with_packages
 from fsagent_tools.problems import Problem, by_importance
 from fsagent_tools.runtime.forked import owned
@@ -189,6 +189,11 @@ class ServerManager:
         except RuntimeError:  # the system gives no further thread
             self._busy.discard(file)
             return None
+
+    def of_one_language(self, file: Path, others: Sequence[Path]) -> list[Path]:
+        """Those of `others` in the language of `file`, whatever their suffixes."""
+        languages = [each for each in self.languages.values() if language_id(file, each)]
+        return [path for path in others if any(language_id(path, each) for each in languages)]
 
     def ask(
         self, file: Path, text: str, timeout: float, ask: Callable[[LanguageServer, str, float], _T]

@@ -29,6 +29,7 @@ class ServerSpec:
         trouble: A pattern of what it logs, shows or tells of its work, when it does not know the
             project, or one text (`trouble_per_text`).
         strange: The same of a problem, as `severity code: message`.
+        died: A pattern of what it logs when the process that checks for it has ended.
         packages: Where its settings take `extraPaths`, the packages of a virtual environment: it
             must not ask a Python that lies in the project.
         fine: A pattern of what it calls a problem and is none.
@@ -51,6 +52,7 @@ class ServerSpec:
     trouble: str = ""
     trouble_per_text: bool = False
     strange: str = ""
+    died: str = ""
     fine: str = ""
     packages: tuple[str, str] | None = None
 
@@ -111,6 +113,7 @@ TSSERVER = ServerSpec(
     "typescript-language-server", ("typescript-language-server", "--stdio"),
     "npm install -g typescript-language-server@5 typescript@5", opens=True, quiet=0.5,
     options={"disableAutomaticTypingAcquisition": True}, strange=_BROKEN_TSCONFIG,
+    died=r"\[tsserver\] Exited",
 )  # fmt: skip
 GOPLS = ServerSpec(
     "gopls", ("gopls",), "go install golang.org/x/tools/gopls@latest", helper="go",

@@ -12,8 +12,10 @@ class ServerStatus:
 
     def __init__(self, spec: ServerSpec) -> None:
         self.trouble = ""
+        self.died = False  # the process that checks for it
         self.news = 0  # works begun and refreshes asked for
         self.rested = 0.0  # when the last work ended
+        self._died = re.compile(spec.died) if spec.died else None
         self._trouble = re.compile(spec.trouble) if spec.trouble else None
         self._busy = {"loading"} if spec.reports_loading else set[str]()  # tokens of work
 
@@ -42,6 +44,7 @@ class ServerStatus:
 
     def _hear(self, message: str) -> bool:
         """Whether it tells of trouble."""
+        self.died = self.died or bool(self._died and self._died.search(message))
         found = self._trouble.search(message) if self._trouble else None
         if found:
             self.trouble = _cause(found[found.lastindex or 0])

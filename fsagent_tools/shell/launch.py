@@ -30,7 +30,7 @@ _INERT = (  # what mounts cannot do: no program is started from the data
     "import marshal, os, sys\n"
     "with open(int(sys.argv[1]), 'rb') as file: code, order = marshal.load(file)\n"
     "own = {'__name__': 'landlock'}; exec(code, own)\n"
-    "own['restrict']((), *order, network=True, changes=False)\n"
+    "own['restrict'](*order, network=True, changes=False)\n"
     "os.execv(sys.argv[2], sys.argv[2:])"
 )
 _RUN = (
@@ -310,7 +310,8 @@ def _in_bubblewrap(
     if launch.profile.data and landlock.version():
         import marshal  # see `_supervised`
 
-        order = list(launch.profile.readable or ()), list(launch.profile.data)
+        paths = (launch.profile.writable, launch.profile.readable, launch.profile.data)
+        order = [list(each or ()) for each in paths]
         fds.append(_file(marshal.dumps((_CODES[0], order))))
         argv = [os.path.realpath(sys.executable), "-I", "-S", "-c", _INERT, str(fds[-1]), *argv]
     if egress:

@@ -72,6 +72,12 @@ def processes(word):
     return found
 
 
+def fakes(word):
+    """Of these the fake servers, without what confines them and has all words of what it starts."""
+    commands = {n: Path(f"/proc/{n}/cmdline").read_bytes() for n in processes(word)}
+    return [n for n, one in commands.items() if one.startswith(os.fsencode(sys.executable))]
+
+
 def gone(word):
     return eventually(lambda: not processes(word))
 

@@ -15,7 +15,7 @@ from fsagent_tools.errors import Cancelled
 from fsagent_tools.lsp.servers import Language, ServerSpec
 from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
-from .conftest import FAKE, gone, manager_of, processes
+from .conftest import FAKE, fakes, gone, manager_of, processes
 
 NO_TIME = 0.01  # seconds, in which no server can answer anew
 
@@ -59,9 +59,9 @@ def test_a_server_that_stays_silent_gives_no_clean_bill(fake, behaviour):
 def test_a_server_silent_twice_is_started_afresh(fake, tmp_path):
     servers, file = fake("mute", tmp_path)
     diagnosed(servers, file, "{}")
-    (first,) = processes(f"mute\0{tmp_path}")
+    (first,) = fakes(f"mute\0{tmp_path}")
     servers.diagnose(file, "{}", 0.2)
-    assert eventually(lambda: first not in processes(f"mute\0{tmp_path}"))
+    assert eventually(lambda: first not in fakes(f"mute\0{tmp_path}"))
 
 
 @pytest.mark.parametrize("behaviour", ["pushes", "pushes-once"])
@@ -187,7 +187,7 @@ def test_of_too_many_servers_the_one_used_longest_ago_gives_way(servers, tmp_pat
         folder.mkdir(exist_ok=True)
         (folder / "jl.toml").write_text("")
         assert messages(servers.diagnose(folder / "a.jl", project, PATIENCE)) == [project]
-    assert eventually(lambda: len(processes(f"normal\0{tmp_path}")) == 2)
+    assert eventually(lambda: len(fakes(f"normal\0{tmp_path}")) == 2)
     assert messages(servers.diagnose(tmp_path.resolve() / "a/a.jl", "a", PATIENCE)) == ["a"]
 
 
@@ -292,7 +292,7 @@ def test_files_that_changed_meanwhile_are_told_and_settings_mean_a_new_server(se
     (root / "d").mkdir()
     (root / "d/new.jl").write_text("")
     assert messages(servers.diagnose(root / "a.jl", "", PATIENCE)) == ["d gone.jl new.jl"]
-    (before,) = processes(f"watches\0{tmp_path}")
+    (before,) = fakes(f"watches\0{tmp_path}")
     (root / "jl.toml").write_text("a = 1")
     assert messages(servers.diagnose(root / "a.jl", "", PATIENCE)) == ["nothing"]
-    assert processes(f"watches\0{tmp_path}") != [before]
+    assert fakes(f"watches\0{tmp_path}") != [before]

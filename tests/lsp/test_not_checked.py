@@ -195,9 +195,9 @@ ONLY_RUFF = only_server("ruff", "a.py")
 
 @pytest.mark.parametrize("actions", [None, ["diagnostics"]])
 def test_no_server_runs_unconfined_where_bash_may_not(actions, asked, lacking):
-    lacking("landlock")
+    lacking("bubblewrap", "landlock")
     ask = asked(["ruff"], UNKNOWN, servers=ONLY_RUFF, policy=Policy(allowed_actions=actions))
     if actions:
-        assert "lacks Landlock" in ask("a.py")
+        assert "lacks bubblewrap and Landlock" in ask("a.py")
     else:
         assert ask("a.py").startswith("a.py:1:7: error")
