@@ -175,11 +175,8 @@ class ProcessPolicy:
             written = ("the workspace and $TMPDIR", *self.writable)
             open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"
             sentences.append(f"Writes only below {open_}.")
-        if self.protected and sandbox == "workspace-write":
-            how = "read-only" if is_whole else "put back afterwards"
-            sentences.append(f"Git hooks and editor settings are {how}.")
-        if is_whole:
-            sentences.append("Unix sockets cannot be made.")
+        if self.protected and sandbox == "workspace-write" and not is_whole:
+            sentences.append("Git hooks and editor settings are put back afterwards.")
         if self.readable is not None:
             read = ", ".join(("the workspace", "$TMPDIR", "the system", *self.readable))
             sentences.append(f"Reads only {' and '.join(read.rsplit(', ', 1))}.")
