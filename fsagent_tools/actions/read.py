@@ -289,8 +289,8 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     """The lines from `offset` on that match, at most `limit`."""
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
-    hidden = {"ids": ids, "max_line_chars": p.max_line_chars, "documents": True}
-    hidden["max_bytes"] = sys.maxsize  # those before `offset` count there, too
+    # those before `offset` count as bytes there, too
+    hidden = {"ids": ids, "documents": True, "max_bytes": sys.maxsize}
     grep = import_module("fsagent_tools.actions.grep").grep  # a third of a start, seldom needed
     found: Matches = grep.run(workspace, grep.params(**wanted, **hidden))
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]

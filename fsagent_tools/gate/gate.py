@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from fsagent_tools.policy import Policy
     from fsagent_tools.session.memory import Session
 
-_MAX_OPEN = 24  # workspaces of this process that hold something open while nobody calls
+# Workspaces of this process that hold something open while nobody calls: five descriptors each, of
+# which the history has three.
+_MAX_OPEN = 12
 _used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled
+from fsagent_tools.runtime.aside import aside
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
@@ -77,8 +78,7 @@ def beside_a_loop(work: Callable[[], _T]) -> _T:
     asyncio = sys.modules.get("asyncio")
     if asyncio is None or asyncio._get_running_loop() is None:
         return work()
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, work).result()
+    return aside(work)  # development servers refuse a loop that waits for a lock, as pools do
 
 
 def on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:

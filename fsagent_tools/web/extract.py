@@ -290,11 +290,14 @@ def _story(root: Element, weights: Weights) -> Element:
 
 
 def _lead(root: Element, story: Element, title: str, weights: Weights) -> list[Element]:
-    """The heading that stands before a story, and the paragraphs between them, up to 12."""
+    """The heading that stands before a story, and the paragraphs between them, up to 12.
+
+    It has to be in the page's title, where there is one.
+    """
     heading, outer = next(root.iter("h1"), None), {story, *story.iterancestors()}
     if heading is None or heading in outer or heading in story.iter("h1"):
         return []
-    if _letters(heading.text_content()) not in _letters(title):
+    if title and _letters(heading.text_content()) not in _letters(title):
         return []
     blocks, is_after = list[Element](), False
     for el in root.iter(etree.Element):
