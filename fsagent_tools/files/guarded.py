@@ -17,7 +17,7 @@ from fsagent_tools.files.base import (
     TIMEOUT,
     Copied,
     Done,
-    Entry,
+    FileEntry,
     Filesystem,
     Making,
     Place,
@@ -35,7 +35,7 @@ from fsagent_tools.policy.protected import GIT
 
 _PLAIN = re.compile(r"[\w./][\w./ -]{0,200}", re.ASCII).fullmatch  # any file system has such paths
 _BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "hooks"}
-_Found = list[tuple[str, Entry]]  # of a tree, each with its path from the top
+_Found = list[tuple[str, FileEntry]]  # of a tree, each with its path from the top
 
 
 class LockedFile:
@@ -404,14 +404,14 @@ class GuardedFiles:
             raise run_by_others(at.place.told)
         return True
 
-    def _entry(self, path: str, at: ResolvedPath) -> Entry:
+    def _entry(self, path: str, at: ResolvedPath) -> FileEntry:
         """What is there, as `path` calls it."""
         entry = self.store.stat(at)
         if (at.slash or path.endswith("/")) and entry.kind not in ("directory", "link"):
             raise refusals.not_a_directory(path)
         return entry
 
-    def _entry_at(self, at: ResolvedPath) -> Entry | None:
+    def _entry_at(self, at: ResolvedPath) -> FileEntry | None:
         try:
             return self.store.stat(at)
         except FileNotFoundError:
@@ -448,7 +448,7 @@ def _announce(change: call.PendingChange) -> None:
 
 
 def _change(
-    verb: str, paths: tuple[str, ...], members: _Found, replaced: Entry | None
+    verb: str, paths: tuple[str, ...], members: _Found, replaced: FileEntry | None
 ) -> call.PendingChange:
     names = tuple(inner for inner, _ in members[1:])
     state = tuple((inner, entry.version) for inner, entry in members), replaced and replaced.version

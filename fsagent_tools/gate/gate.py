@@ -93,7 +93,7 @@ class Operation:
             raise carried.error from None
 
 
-def run(workspace: Gated, operation: Operation) -> Any:
+def run_gated(workspace: Gated, operation: Operation) -> Any:
     """Pass one operation and carry it out.
 
     Args:

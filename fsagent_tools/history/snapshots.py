@@ -25,7 +25,7 @@ from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.forked import owned
 
 MAX_ENTRIES, MAX_READ, MAX_SECONDS = 100_000, 1 << 30, 30.0  # of what one command may cost
-MAX_LEVELS = 250  # directories below each other; what is deeper is not looked into
+_MAX_LEVELS = 250  # directories below each other; what is deeper is not looked into
 OPAQUE = frozenset({".git", "node_modules", ".venv", "venv"})  # only known by their inodes
 IGNORED = frozenset(  # no part of what an undo is about
     ".ai __pycache__ .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()  # noqa: SIM905
@@ -217,7 +217,7 @@ class _Walk:
         unkept = (one for one in known.values() if one[1].hash[:1] == UNKEPT)
         self._opaque = {one[0][3]: one[1].hash for one in unkept if one[0][4] != _CLOSED}
         with opened(AT_CWD, root, DIRECTORY) as fd:
-            self._list(fd, "", MAX_LEVELS)
+            self._list(fd, "", _MAX_LEVELS)
 
     def add(self, path: str, stamp: _Stamp, entry: PathEntry) -> None:
         """The same entry as last time, if it is the same."""

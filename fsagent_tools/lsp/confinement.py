@@ -67,7 +67,9 @@ class Sandbox:
     def path(self) -> str:
         return self._directory.path
 
-    def start(self, name: str, command: Sequence[str], root: Path, environment: str) -> "Process":
+    def start(
+        self, name: str, command: Sequence[str], root: Path, environment: str
+    ) -> "ServerProcess":
         """The server `name` in the project `root`, confined.
 
         environment: the project's virtual environment of Python, "" for none. Raises
@@ -88,13 +90,13 @@ class Sandbox:
         env |= {"RUSTUP_TOOLCHAIN": toolchain.name} if toolchain else {}
         env |= {"RUSTC": rustc} if rustc else {}
         launch = Launch([*command], env | {"PATH": programs.path}, str(root), profile=profile)
-        return Process(launch)
+        return ServerProcess(launch)
 
     def close(self) -> None:
         self._directory.close()
 
 
-class Process:
+class ServerProcess:
     """A running server: its standard streams, and the end of what it wrote to its errors."""
 
     def __init__(self, launch: Launch) -> None:

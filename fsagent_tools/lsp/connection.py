@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import LanguageServerFailed, TimedOut
-from fsagent_tools.lsp.confinement import Process
+from fsagent_tools.lsp.confinement import ServerProcess
 from fsagent_tools.runtime.shadows import Thread
 
 MAX_HEADER = 4096  # bytes of one header line
@@ -38,7 +38,7 @@ class Connection:
     def __init__(
         self,
         name: str,
-        process: Process,
+        process: ServerProcess,
         answers: Mapping[str, Callable[[Any], Any]],
         notified: Callable[[str, Any], None],
     ) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from fsagent_tools.errors import LanguageServerFailed, TimedOut
-from fsagent_tools.lsp.confinement import Process
+from fsagent_tools.lsp.confinement import ServerProcess
 from fsagent_tools.lsp.connection import Connection, ResponseError
 from fsagent_tools.lsp.servers import ServerSpec
 from fsagent_tools.lsp.status import ServerStatus
@@ -62,7 +62,7 @@ class OpenDocument:
 class LanguageServer:
     """One question at a time: who asks holds it by `turn`. root: the folder it is told about."""
 
-    def __init__(self, spec: ServerSpec, process: Process, root: Path) -> None:
+    def __init__(self, spec: ServerSpec, process: ServerProcess, root: Path) -> None:
         self.spec, self.root = spec, root
         self.capabilities: Mapping[str, Any] = {}
         self.status = ServerStatus(spec)

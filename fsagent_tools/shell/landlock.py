@@ -23,7 +23,7 @@ _OF_FILES = _WRITE_FILE | _TRUNCATE | _IOCTL | _READ_FILE | _EXECUTE
 _TCP, _SCOPES = 0b11, 0b11  # bind and connect; abstract sockets and signals
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER, _DROP_CAPABILITY = 38, 22, 2, 24
 _libc = ctypes.PyDLL(None, use_errno=True)  # keeps the GIL, which a forked child needs
-Listed = list[str] | tuple[str, ...]
+PathList = list[str] | tuple[str, ...]
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty")
 
 
@@ -35,9 +35,9 @@ def version() -> int:
 
 
 def restrict(
-    writable: Listed,
-    readable: Listed | None = None,
-    data: Listed = (),
+    writable: PathList,
+    readable: PathList | None = None,
+    data: PathList = (),
     *,
     network: bool = False,
     changes: bool = True,
@@ -47,7 +47,7 @@ def restrict(
     Args:
         writable: What may be changed; paths that do not exist are skipped.
         readable: What may be read as well; None: everything.
-        data: Listed of `readable` from which no program is started.
+        data: Those of `readable` from which no program is started.
         network: Whether TCP may be used.
         changes: Whether writing is confined at all.
 

@@ -188,7 +188,8 @@ class Shell:
         keeps_own = bool(self.policy.write_denied) and not process.installs
         own = self.programs.own if keeps_own else ()
         guarded = (*(protected.read_only if protected else ()), *closed.read_only, *own)
-        closed_paths, strict = (*closed.hidden, *closed.read_only, *own), process.require_sandbox
+        above = self._above(*closed.hidden, *closed.read_only, *own)
+        strict = process.require_sandbox
         readable = None
         if process.readable is not None:
             given = tuple(map(os.path.expanduser, process.readable))
@@ -201,15 +202,16 @@ class Shell:
             shown=self._shown,
             read_only=guarded if writes else (),
             hidden=closed.hidden,
-            pinned=(*(protected.pinned if protected else ()), *self._above(*closed_paths)),
+            # A mount of its own would open a directory of a root that is read-only.
+            pinned=(*(protected.pinned if protected else ()), *above) if writes else (),
             required=bool(strict) or mode == "read-only" or process.readable is not None,
             must_hide=bool(self.policy.denied_paths) and strict != "landlock",
         )
 
     @property
     def _shown(self) -> tuple[str, ...]:
-        """What programs are found in, an environment of Python as a whole."""
-        places = [*os.environ.get("PATH", "").split(os.pathsep), *self.policy.opened]
+        """The root, and what programs are found in, an environment of Python as a whole."""
+        places = [self.root, *os.environ.get("PATH", "").split(os.pathsep), *self.policy.opened]
         places += [sys.prefix, sys.base_prefix, os.path.expanduser("~")]
         above = [os.path.dirname(path) for path in places if os.path.basename(path) == "bin"]
         places += [path for path in above if os.path.exists(f"{path}/pyvenv.cfg")]

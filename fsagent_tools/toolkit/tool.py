@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from fsagent_tools.call import HostError, approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
-from fsagent_tools.gate.gate import Operation, approver, run
+from fsagent_tools.gate.gate import Operation, approver, run_gated
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.asyncio_bridge import called
@@ -186,7 +186,8 @@ class Tool:
             **hidden: Parameters that the host sets for this call, by the names of the toolset or of
                 the action.
         """
-        outcome: Outcome = run(self.workspace, ToolCall(self._meant(arguments), arguments, hidden))
+        asked = ToolCall(self._meant(arguments), arguments, hidden)
+        outcome: Outcome = run_gated(self.workspace, asked)
         return outcome
 
     def effect_of(self, arguments: Mapping[str, Any] | str) -> Effect:

@@ -13,7 +13,7 @@ from fsagent_tools.effects import RISK, Effect
 from fsagent_tools.encoding import decode, encoded, with_escapes
 from fsagent_tools.errors import AlreadyExists, InvalidArguments
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.gate.gate import Gated, Operation, run
+from fsagent_tools.gate.gate import Gated, Operation, run_gated
 from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
 from fsagent_tools.workspace import lazy
 from fsagent_tools.workspace.services import not_local
@@ -98,7 +98,7 @@ def verb(
             given = {**dict(zip(names, args, strict=False)), **more}
             asked = MethodCall(action, effect, lambda: method(self, *args, **more), given, kinds)
             asked.name, asked.is_mark = method.__name__, mark
-            done: _T = run(self, asked)
+            done: _T = run_gated(self, asked)
             return done
 
         return passing

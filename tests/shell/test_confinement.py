@@ -358,6 +358,30 @@ def test_a_read_only_policy_writes_only_to_the_temporary_directory(sh, tmp_path)
     assert not (tmp_path / "ws/a").exists()
 
 
+def test_what_is_closed_in_a_read_only_workspace_opens_nothing_beside_it(bwrap_sh, tmp_path):
+    (tmp_path / "ws/sub").mkdir()
+    (tmp_path / "ws/sub/key").write_text("key")
+    (tmp_path / "ws/sub/other").write_text("other")
+    for closed in ({"denied_paths": ["sub/key"]}, {"write_denied": ["sub/key"]}):
+        for command in ("echo x > sub/new", "echo x > sub/other", "mv sub moved"):
+            out = bwrap_sh(command, policy={**closed, "readonly": True})
+            assert out.data["exit_code"], (closed, command)
+    assert {p.name for p in (tmp_path / "ws").rglob("*")} == {"sub", "key", "other"}
+    assert (tmp_path / "ws/sub/other").read_text() == "other"
+
+
+def test_a_read_only_workspace_beneath_tmp_is_read_where_it_lies(tmp_path_factory):
+    root = tmp_path_factory.mktemp("ws")
+    (root / "a.txt").write_text("one")
+    (root / "key.txt").write_text("two")
+    workspace = Workspace(root, policy=Policy(readonly=True, denied_paths=["key.txt"]))
+    with closing(workspace):
+        assert workspace.run("cat a.txt").output == "one"
+        assert workspace.run("cat key.txt").exit_code
+        assert workspace.run("echo x > b").exit_code
+    assert {p.name for p in root.iterdir()} == {"a.txt", "key.txt"}
+
+
 def test_a_directory_that_became_a_link_is_not_opened_for_writing(bwrap_sh, outside, tmp_path):
     """bubblewrap follows links: of what one command replaces, the next would get another."""
     assert bwrap_sh("true").ok

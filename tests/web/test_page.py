@@ -3,16 +3,18 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from fsagent_tools.deadline import Deadline
 from fsagent_tools.errors import BinaryFile, TimedOut, TooLarge
+from fsagent_tools.media import apart
 from fsagent_tools.web.client import Download
 from fsagent_tools.web.pages import EMPTY, decode_page, page_of
 from fsagent_tools.web.urls import parse_url
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, soon
 from tests.web.test_media import document
 
 pytest.importorskip("lxml")
@@ -150,6 +152,13 @@ def test_a_page_of_2_mb_costs_at_most_ten_times_its_size(shape):
     command = [sys.executable, bench, "ours", shape, str(2 * 2**20)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert float(told.split()[1]) <= 10
+
+
+def test_a_conversion_is_given_up_at_the_deadline(monkeypatch):
+    monkeypatch.setattr(apart, "_CODE", "import time; time.sleep(600)")  # it is never done
+    monkeypatch.setattr(apart, "_readers", cache(apart._readers.__wrapped__))
+    with soon(), pytest.raises(TimedOut):
+        said("<p>word</p>", clock=Deadline(0.5, ""))
 
 
 def test_a_pdf_is_given_up_at_the_deadline():
