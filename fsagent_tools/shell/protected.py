@@ -30,14 +30,35 @@ MAX_COMPARED = 1_000  # files under protected names, where nothing can be mounte
 _NOT_ENTERED = (".git", "node_modules", "__pycache__")
 # Keys that a command may change: they name branches, remotes and people, and run nothing.
 _HARMLESS = re.compile(
-    r"user\.(name|email)|branch\..+\.(remote|merge|rebase|description|pushremote|vscode-merge-base)"
-    r"|remote\..+\.(url|fetch|push|tagopt|prune|pushurl)|submodule\..+\.(url|active|update|branch)"
+    r"user\.(name|email|signingkey)|branch\..+\.(remote|merge|rebase|description|pushremote|vscode-merge-base)"
+    r"|remote\..+\.(url|fetch|push|prune|pushurl)|submodule\..+\.(url|active|update|branch)"
     r"|submodule\.active|remote\.pushdefault|pull\.(rebase|ff)|push\.(default|autosetupremote)"
     r"|rebase\.(autostash|autosquash)|merge\.ff|init\.defaultbranch|color\..+|advice\..+"
     r"|core\.(bare|filemode|symlinks|ignorecase|repositoryformatversion|logallrefupdates"
     r"|autocrlf|eol)|extensions\.objectformat|lfs\.repositoryformatversion",
     re.DOTALL,
 )
+# And choices of how git itself works and shows: one word, which names no program, file or address.
+_CHOICE = re.compile(
+    r"blame\.(coloring|date|showemail|showroot)|branch\.(autosetupmerge|autosetuprebase|sort)"
+    r"|checkout\.(defaultremote|guess|workers)|column\.[a-z]+|commit\.(cleanup|gpgsign|status|verbose)"
+    r"|core\.(abbrev|checkstat|compression|longpaths|precomposeunicode|preloadindex|quotepath"
+    r"|safecrlf|trustctime|untrackedcache|whitespace)"
+    r"|diff\.(algorithm|colormoved|colormovedws|context|indentheuristic|interhunkcontext"
+    r"|mnemonicprefix|noprefix|renamelimit|renames)|feature\.manyfiles"
+    r"|fetch\.(all|parallel|prune|prunetags)|format\.(numbered|signoff|thread)"
+    r"|gc\.(auto|autodetach|autopacklimit|pruneexpire|reflogexpire|reflogexpireunreachable"
+    r"|worktreepruneexpire)|gpg\.format|index\.(threads|version)"
+    r"|log\.(abbrevcommit|date|decorate|follow)|maintenance\.(auto|strategy)"
+    r"|merge\.(autostash|conflictstyle|directoryrenames|log|renamelimit|renames|stat)"
+    r"|pack\.threads|push\.(followtags|useforceifincludes)"
+    r"|rebase\.(missingcommitscheck|rebasemerges|stat|updaterefs)|remote\..+\.tagopt"
+    r"|rerere\.(autoupdate|enabled)|stash\.(showpatch|showstat)"
+    r"|status\.(branch|renames|short|showstash|showuntrackedfiles)"
+    r"|submodule\.(fetchjobs|recurse)|tag\.(gpgsign|sort)|user\.useconfigonly",
+    re.DOTALL,
+)
+_WORD = re.compile(r"[\w.,:+-]*")
 _HARMFUL_VALUE = re.compile(r"^-|^ext::|^fd::|^!|[\x00-\x08\x0b-\x1f]")
 _PLACE = re.compile(r"(remote|submodule|branch)\..+\.(url|pushurl|remote|pushremote)", re.DOTALL)
 _Content = tuple[int, bytes]  # mode and bytes of a file
@@ -227,10 +248,12 @@ class Protected:
             return ["not a file of git"] if before else []
         old, new = ({*self._values(data, kept)} for data in ((before or (0, b""))[1], after[1]))
         changed, values = {key for key, _ in old ^ new}, new - old
-        bad = {key for key in changed if not _HARMLESS.fullmatch(key)}
+        bad = {key for key in changed if not (_HARMLESS.fullmatch(key) or _CHOICE.fullmatch(key))}
         return sorted(bad | {key for key, value in values if self._is_harmful(key, value)})
 
     def _is_harmful(self, key: str, value: str) -> bool:
+        if _CHOICE.fullmatch(key):
+            return not _WORD.fullmatch(value)
         path = os.path.normpath(os.path.join(self._root, value))
         is_inside = _is_below(path, (self._root,)) and path != self._root
         is_place = is_inside and os.path.exists(path) and bool(_PLACE.fullmatch(key))

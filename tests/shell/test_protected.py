@@ -79,6 +79,7 @@ ATTACKS = [
     "mkdir b; git init -q --bare b; git config remote.o.url b",
     "git config filter.x.clean evil",
     "git config user.nickname x",
+    "git config diff.algorithm ./evil",
     "printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/config",
     "printf 'broken[' > .git/config",
     "rm .git/config; mkfifo .git/config",
