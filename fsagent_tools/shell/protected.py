@@ -168,10 +168,13 @@ class Protected:
         if not self._mounted:
             self._compare(report, kept)
         for path, before in self._configs.items():
-            above = os.path.dirname(path)
-            if _read(path) == before or not os.path.isdir(above) or self._entry(above) != above:
+            above, after = os.path.dirname(path), _read(path)
+            known = {*self._links, *self._existing}
+            is_new = before is None and path not in known and os.path.lexists(path)
+            same = after == before and not is_new
+            if same or not os.path.isdir(above) or self._entry(above) != above:
                 continue
-            keys = self._harmful_keys(before, _read(path), kept)
+            keys = self._harmful_keys(before, after, kept)
             if keys and self._is_kept:
                 report.changed.append(self._name(path))
             elif keys:
@@ -244,8 +247,8 @@ class Protected:
     ) -> list[str]:
         if self._git is None:  # nobody reads it
             return []
-        if after is None:
-            return ["not a file of git"] if before else []
+        if after is None:  # a link or a pipe: git would read what it leads to
+            return ["not a file of git"]
         old, new = ({*self._values(data, kept)} for data in ((before or (0, b""))[1], after[1]))
         changed, values = {key for key, _ in old ^ new}, new - old
         bad = {key for key in changed if not (_HARMLESS.fullmatch(key) or _CHOICE.fullmatch(key))}

@@ -173,6 +173,13 @@ def test_a_pointer_to_another_directory_of_git_is_moved_away(sh, root):
     assert ".git" in out.data["moved"]
 
 
+@pytest.mark.parametrize("put", ["ln -s ../evil .git/config", "mkfifo .git/config"])
+def test_a_new_repository_whose_configuration_is_no_file_loses_it(sh, root, put):
+    out = sh(f"git init -q; printf '[core]\\n\\tfsmonitor = evil\\n' > evil; rm .git/config; {put}")
+    assert out.data["put_back"] == (".git/config (not a file of git)",)
+    assert not os.path.lexists(root / ".git/config")
+
+
 @pytest.mark.parametrize("depth", ["a", "a/b", "a/b/c"])
 def test_repositories_three_levels_deep_are_covered(sh, root, depth):
     folder = root / depth
