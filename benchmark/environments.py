@@ -8,10 +8,10 @@ import sys
 import tomllib
 from pathlib import Path
 
-from benchmark.interpreters import BASE, HERE, interpreter
 from benchmark.packs import DRIVERS, Peer
 
 ROOT = Path(__file__).parents[1]
+BASE = Path(sys.base_prefix, "bin", f"python{sys.version_info.major}.{sys.version_info.minor}")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "fsagent-bench")
 LONGEST = 900  # seconds for one installation
 
@@ -31,42 +31,29 @@ def wanted(peer: Peer) -> list[str]:
 def environment(peer: Peer) -> Path:
     """The folder of the peer's environment, made when it is not there; raises `Missing`."""
     packages = wanted(peer)
-    version = sys.version if peer.python == HERE else peer.python
-    stamp = hashlib.sha256("\n".join([*packages, version]).encode()).hexdigest()[:10]
+    stamp = hashlib.sha256("\n".join([*packages, sys.version]).encode()).hexdigest()[:10]
     folder = CACHE / f"{peer.environment}-{stamp}"
     done = folder / "installed"
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         print(f"Installing {', '.join(packages)} ...", file=sys.stderr, flush=True)
-        npm(folder, packages) if peer.npm else venv(folder, packages, peer.python)
+        npm(folder, packages) if peer.npm else venv(folder, packages)
         done.touch()
     for driver in DRIVERS.glob("*.ts"):  # bun looks for packages beside a script
         shutil.copy(driver, folder)
     return folder
 
 
-def venv(folder: Path, packages: list[str], version: str) -> None:
-    base = interpreter(version)
-    if base is None:
-        raise Missing(f"needs Python {version}, which is not on PATH, nor pyenv's or uv's")
-    told("python", base, "-m", "venv", "--without-pip", folder)
+def venv(folder: Path, packages: list[str]) -> None:
+    told("python", BASE, "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
     told("pip", BASE, "-m", "pip", "--python", python, "install", "--quiet", *packages)
 
 
 def npm(folder: Path, packages: list[str]) -> None:
     folder.mkdir(parents=True)
-    told(
-        "npm",
-        "npm",
-        "install",
-        "--prefix",
-        folder,
-        "--no-audit",
-        "--no-fund",
-        "--silent",
-        *packages,
-    )
+    quiet = ("--no-audit", "--no-fund", "--silent")
+    told("npm", "npm", "install", "--prefix", folder, *quiet, *packages)
 
 
 def told(what: str, *command: str | Path) -> None:

@@ -6,18 +6,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.dialects.base import Dialect
-from benchmark.dialects.hashes import HashEdit, Hashline, OhMyPi
+from benchmark.dialects.hashes import Hashline, OhMyPi
 from benchmark.dialects.ids import Ids
-from benchmark.dialects.quotes import Blocks, Patch, Quotes
-from benchmark.interpreters import HERE
-from fsagent_tools.lines.styles import StyleName
+from benchmark.dialects.quotes import Patch, Quotes
+from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.toolsets.anthropic import EDITOR
 
 DRIVERS = Path(__file__).with_name("drivers")
 NODE = "node_modules"
 CODEX = f"{NODE}/@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 SERVER = f"{NODE}/@modelcontextprotocol/server-filesystem/dist/index.js"
-WARNED = re.compile(r"(?i)\bwarning\b|no exact match|occurrences \(line|^no longer parses")
+WARNED = re.compile(
+    r"(?i)\bwarning\b|no exact match|occurrences \(line|^syntax error after this edit"
+)
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Peer:
 
     group: its dependency group in pyproject.toml, or "" for npm packages `npm`. command: the words
     that start its driver; `{env}` is the folder of the environment, `{root}` the files' one.
-    one_text: a call is a text without named arguments. python: the version it needs, where that is
-    not this one's. pair: its tools that read and edit; none where it is no set of tools.
+    one_text: a call is a text without named arguments. pair: its tools that read and edit; none
+    where it is no set of tools.
     """
 
     name: str
@@ -55,7 +56,6 @@ class Peer:
     command: tuple[str, ...] = ()
     ours: bool = False
     one_text: bool = False
-    python: str = HERE
     pair: tuple[str, ...] = ()
 
     @property
@@ -107,14 +107,6 @@ PEERS = (
     Peer(
         "pydantic-ai-backend string", lambda: Quotes("path"), "peer-pydantic-ai-backend",
         command=python("pydantic_ai_.py", "str_replace"), pair=("read_file", "edit_file"),
-    ),
-    Peer(
-        "aider edit blocks", Blocks, "peer-aider", command=python("aider_.py"), one_text=True
-    ),
-    Peer("hash-edit", HashEdit, "peer-hash-edit", command=python("hash_edit_.py")),
-    Peer(
-        "openhands-aci str_replace", lambda: Quotes("path", "old_str", "new_str"),
-        "peer-openhands-aci", command=python("openhands_.py"), python="3.12",
     ),
     Peer(
         "mcp server-filesystem", lambda: Quotes("path", "oldText", "newText", "edits"),

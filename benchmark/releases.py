@@ -15,8 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark.environments import CACHE, told
-from benchmark.interpreters import BASE
+from benchmark.environments import BASE, CACHE, told
 from benchmark.mine import SOURCES, git, mine
 
 EACH = 16  # hunks of a release

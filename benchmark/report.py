@@ -6,11 +6,10 @@ from pathlib import Path
 
 from benchmark import fresh, further
 from benchmark.hunks import Hunk
-from benchmark.machine import machine
 from benchmark.packs import Own, Peer
 from benchmark.picture import bars
-from benchmark.results import Record
-from benchmark.scoring import Pairs, Score, pairs, score, strata
+from benchmark.results import Record, machine
+from benchmark.scoring import Score, pairs, score
 from benchmark.shapes import SHAPES
 from benchmark.slips import ALIKE, EVERY_SLIP, KNOWN, MIX, UNTOLD, WIDE
 
@@ -59,10 +58,6 @@ def write(
         "Calls of another form than was asked for, in the same way; they are not in the mix:",
         kinds(scores, [*SHAPES]),
     ]
-    for pack in packs:
-        if pack.ours and "tag, first" in pack.name and by_pack[pack.name]:
-            parts.append(f"`{pack.name}` by kind of file and change:")
-            parts.append(by_strata(pack, by_pack[pack.name], names, shared))
     text = "\n\n".join(parts) + "\n"
     out.mkdir(parents=True, exist_ok=True)
     (out / "robustness.md").write_text(text)
@@ -131,14 +126,4 @@ def kinds(scores: list[Score], names: Sequence[str]) -> str:
             )
             cells.append(" / ".join(f"{x:.0f}" for x in part) or "-")
         rows.append(f"| {s.name} | {' | '.join(cells)} |")
-    return "\n".join(rows)
-
-
-def by_strata(
-    pack: Own | Peer, records: list[Record], hunks: Mapping[str, Hunk], shared: Pairs
-) -> str:
-    rows = ["| | | hunks | silently wrong | applied |", "|---" * 5 + "|"]
-    for what, stratum, count, s in strata(pack.name, pack.make(), records, hunks, shared):
-        shares = f"{s.share('corrupted'):.2f} | {s.share('applied'):.2f}"
-        rows.append(f"| {what} | {stratum} | {count} | {shares} |")
     return "\n".join(rows)

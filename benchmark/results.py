@@ -1,10 +1,15 @@
-"""JSON lines that outlive an interrupted run: what is there already is not measured again."""
+"""Records of a run, JSON lines that outlive an interruption; how far it is, and on what machine."""
 
 import json
 import os
+import platform
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import fsagent_tools
 
 Record = dict[str, Any]
 
@@ -45,3 +50,35 @@ class Results:
 
     def close(self) -> None:
         self.file.close()
+
+
+class Progress:
+    """`step()` after each piece of work; redrawn twice a second, and only for people."""
+
+    def __init__(self, what: str, whole: int) -> None:
+        self.what, self.whole, self.done = what, whole, 0
+        self.begun = self.drawn = time.monotonic()
+
+    def step(self) -> None:
+        self.done += 1
+        now = time.monotonic()
+        if now - self.drawn > 0.5 or self.done == self.whole:
+            self.drawn = now
+            left = (now - self.begun) / self.done * (self.whole - self.done)
+            self.say(f"{self.what}: {self.done:,} of {self.whole:,}, {left:,.0f} s left")
+
+    def say(self, text: str) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if self.done == self.whole else ""
+            print(f"\r\033[K{text}", end=end, file=sys.stderr, flush=True)
+
+
+def machine() -> str:
+    """fsagent-tools' version, Python, processor and number of cores."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(": ")[2] if names else model
+    parts = (fsagent_tools.__version__, platform.python_version(), os.cpu_count())
+    return "fsagent-tools {}, Python {}, {} cores".format(*parts) + f" ({model})."

@@ -18,9 +18,8 @@ from benchmark.hunks import Hunk, from_rows
 from benchmark.mine import OWN, own
 from benchmark.packs import EVERY, Own, Peer
 from benchmark.playing import play
-from benchmark.progress import Progress
 from benchmark.report import write
-from benchmark.results import Results
+from benchmark.results import Progress, Results
 from benchmark.running import started
 from benchmark.shapes import SHAPES
 from benchmark.slips import BESIDE, KINDS, MIX

@@ -1,7 +1,7 @@
 """From records of single calls to shares of the mix, and how they differ between kinds of hunks."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,47 +88,3 @@ def told(
     if kind in dialect.as_meant or (slip and slip["outcome"] == "absent"):
         return known.get(("clean", hunk))
     return slip
-
-
-def size(hunk: Hunk) -> str:
-    lines = hunk.before.count("\n")
-    return "under 100 lines" if lines < 100 else "100 to 499" if lines < 500 else "500 and more"
-
-
-def change(hunk: Hunk) -> str:
-    start, stop = hunk.core
-    return "insertion" if start == stop else "deletion" if not hunk.new else "replacement"
-
-
-def copies(hunk: Hunk) -> str:
-    """How many of the file's lines with text stand in it more than once."""
-    counts = Counter(line.strip() for line in hunk.lines if line.strip())
-    share = sum(n for n in counts.values() if n > 1) / max(1, counts.total())
-    return "under 10 %" if share < 0.1 else "10 to 29 %" if share < 0.3 else "30 % and more"
-
-
-def language(hunk: Hunk) -> str:
-    return hunk.path.rpartition(".")[2]
-
-
-STRATA: dict[str, Callable[[Hunk], str]] = {
-    "language": language, "size of the file": size, "change": change, "duplicate lines": copies,
-}  # fmt: skip
-
-
-def strata(
-    name: str,
-    dialect: Dialect,
-    records: Sequence[Record],
-    hunks: Mapping[str, Hunk],
-    shared: Pairs,
-) -> Iterable[tuple[str, str, int, Score]]:
-    """(what, stratum, hunks in it, score) for every stratum of every kind."""
-    for what, of in STRATA.items():
-        groups = defaultdict[str, set[str]](set)
-        for key, hunk in hunks.items():
-            groups[of(hunk)].add(key)
-        for stratum, keys in sorted(groups.items()):
-            inside = [record for record in records if record["hunk"] in keys]
-            some = {kind: names & keys for kind, names in shared.items()}
-            yield what, stratum, len(keys), score(name, dialect, inside, some)

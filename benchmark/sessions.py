@@ -16,11 +16,9 @@ from pathlib import Path
 
 from benchmark.desk import Desk, Line, Memory
 from benchmark.environments import Missing
-from benchmark.machine import machine
 from benchmark.mine import own
 from benchmark.packs import EVERY, OURS, Own, Peer
-from benchmark.progress import Progress
-from benchmark.results import Record, Results
+from benchmark.results import Progress, Record, Results, machine
 from benchmark.robustness import FAST
 from benchmark.running import OwnTools, PeerTools, started
 

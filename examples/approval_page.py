@@ -1,6 +1,6 @@
 """A web page that shows what an agent is about to change, with two buttons. No key, no network.
 
-    python -m pip install fsagent-tools[langchain] langchain langgraph-checkpoint-sqlite \\
+    python -m pip install fsagent-tools[langchain] langgraph-checkpoint-sqlite \\
         starlette uvicorn
     python examples/approval_page.py [FOLDER]
 
@@ -23,6 +23,7 @@ from urllib.parse import parse_qs
 
 import uvicorn
 from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain.chat_models import init_chat_model
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command, Interrupt
@@ -32,7 +33,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from fsagent_tools.testing.langchain import ScriptedChatModel
-from fsagent_tools_langchain import FsAgentMiddleware
+from fsagent_tools_langchain import get_tools, interrupt_on
 from shop_task import GOAL, TURNS, copy_project
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else mkdtemp(prefix="approvals-"))
@@ -50,8 +51,9 @@ async def lifespan(app: Starlette) -> AsyncIterator[None]:
     live = os.environ.get("FSAGENT_MODEL")
     model = init_chat_model(live) if live else ScriptedChatModel(TURNS)
     async with AsyncSqliteSaver.from_conn_string(str(FOLDER / "threads.sqlite")) as saver:
-        tools = FsAgentMiddleware(project_of, without=["websearch", "webfetch"], approval=True)
-        app.state.agent = create_agent(model, middleware=[tools], checkpointer=saver)
+        tools = get_tools(project_of, without=["websearch", "webfetch"])
+        asking = HumanInTheLoopMiddleware(interrupt_on(tools))
+        app.state.agent = create_agent(model, tools, middleware=[asking], checkpointer=saver)
         app.state.decided = {}  # interrupt -> decisions so far
         yield
 

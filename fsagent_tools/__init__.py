@@ -13,47 +13,44 @@ if sys.platform == "win32":
         "fsagent_tools needs POSIX descriptors and locks, which Windows lacks: use it inside WSL."
     )
 
-from fsagent_tools.runtime import above
 
 if TYPE_CHECKING:
-    from fsagent_tools.approval.commandlines import simple_commands
-    from fsagent_tools.approval.prompt import approve_at_terminal, ask_at_terminal
-    from fsagent_tools.approval.request import Request, Verdict
     from fsagent_tools.call import approving, emitting, identified
     from fsagent_tools.effects import Effect
     from fsagent_tools.errors import ToolError
     from fsagent_tools.events import EventLog
-    from fsagent_tools.hosting.workspaces import Workspaces
-    from fsagent_tools.memory.files import MemoryFiles
+    from fsagent_tools.files.memory import MemoryFiles
+    from fsagent_tools.gate.commandline import simple_commands
+    from fsagent_tools.gate.prompt import approve_at_terminal, ask_at_terminal
+    from fsagent_tools.gate.request import Request, Verdict
     from fsagent_tools.options import select_tools
     from fsagent_tools.policy import Policy
     from fsagent_tools.results import Outcome
-    from fsagent_tools.tools.loops import awaited
-    from fsagent_tools.tools.toolset import Tool, Toolset
+    from fsagent_tools.toolkit.asyncio_bridge import awaited
+    from fsagent_tools.toolkit.toolset import Tool, Toolset
     from fsagent_tools.toolsets import execute, toolset
     from fsagent_tools.toolsets.families import toolset_for
     from fsagent_tools.workspace import Workspace
+    from fsagent_tools.workspace.pool import Workspaces
 
 _HOMES = {
-    "approval.request": ("Request", "Verdict"),
+    "gate.request": ("Request", "Verdict"),
     "call": ("approving", "emitting", "identified"),
     "effects": ("Effect",),
     "errors": ("ToolError",),
     "events": ("EventLog",),
-    "config": ("load",),
-    "approval.commandlines": ("simple_commands",),
-    "memory.files": ("MemoryFiles",),
-    "files.store": ("Store",),
+    "gate.commandline": ("simple_commands",),
+    "files.memory": ("MemoryFiles", "Store"),
     "options": ("select_tools",),
     "policy": ("Policy",),
-    "approval.prompt": ("approve_at_terminal", "ask_at_terminal"),
+    "gate.prompt": ("approve_at_terminal", "ask_at_terminal"),
     "results": ("Outcome",),
-    "tools.loops": ("awaited",),
-    "tools.toolset": ("Entry", "Tool", "Toolset"),
-    "toolsets": ("TOOLSETS", "effects_by_name", "execute", "toolset"),
+    "toolkit.asyncio_bridge": ("awaited",),
+    "toolkit.toolset": ("Entry", "Tool", "Toolset"),
+    "toolsets": ("TOOLSETS", "execute", "toolset"),
     "toolsets.families": ("toolset_for",),
     "workspace": ("Workspace",),
-    "hosting.workspaces": ("Workspaces",),
+    "workspace.pool": ("Workspaces",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -99,7 +96,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-above.by_name = lambda: __getattr__("effects_by_name")()
-above.configured = lambda: __getattr__("load")()

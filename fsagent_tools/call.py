@@ -4,13 +4,12 @@ import os
 import threading
 import time
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
-from fsagent_tools.errors import Cancelled, ConfigInvalid, Conflict, TimedOut, ToolError
-from fsagent_tools.records import dataclass
+from fsagent_tools.errors import Cancelled, ConfigInvalid, TimedOut, ToolError
 
 
 @dataclass(frozen=True)
@@ -31,42 +30,6 @@ class PendingChange:
     replaces: bool = False
     state: Hashable = None
     told: str = ""
-
-
-@dataclass
-class Transaction:
-    """Changes that all happen or none.
-
-    session: that makes them, None while they are taken back. step: their name. ending: what is done
-    when it has ended. over: it has; a thread that was started inside may still work. failed: a part
-    of it has, in a block of its own. kept: bytes of the old files that it needs.
-    """
-
-    session: object
-    step: str
-    ending: ExitStack = field(default_factory=ExitStack)
-    over: bool = False
-    failed: bool = False
-    kept: int = 0
-    _ends: threading.Lock = field(default_factory=threading.Lock)
-
-    def takes(self, session: object) -> bool:
-        """Whether what a session changes now is a part of it."""
-        return self.session is session and not self.over
-
-    def keep(self, release: Callable[[], None]) -> None:
-        """Have a lock given back when it has ended. Raises `Conflict` if it has by now."""
-        with self._ends:
-            if not self.over:
-                self.ending.callback(release)
-                return
-        release()
-        raise Conflict("The transaction of this call has ended. Nothing was changed.")
-
-    def end(self) -> None:
-        """From now on nothing is a part of it."""
-        with self._ends:
-            self.over = True
 
 
 class CancelFlag(threading.Event):
@@ -107,8 +70,7 @@ class CallContext:
     of an asynchronous caller. ids: what this call is called, see `identified`. approve: asked in
     place of the workspace's. tool, step: the name of the tool that runs, and what its changes are
     called together. inside: the session of the operation that is being carried out; what is a part
-    of it does not pass the gate again.
-    transaction: the one under way. turn: that of the call among those of its message.
+    of it does not pass the gate again. turn: that of the call among those of its message.
     """
 
     cancelled: CancelFlag = field(default_factory=CancelFlag)
@@ -121,7 +83,6 @@ class CallContext:
     tool: str = ""
     step: str = ""
     inside: object = None
-    transaction: Transaction | None = None
     turn: Any = None
 
     def say(self, text: str) -> None:
@@ -179,7 +140,7 @@ def host_code() -> Iterator[None]:
     with a workspace is no part of the operation.
     """
     try:
-        with changed(inside=None, transaction=None):
+        with changed(inside=None):
             yield
     except ConfigInvalid as error:
         raise HostError(error) from error

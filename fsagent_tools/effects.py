@@ -37,3 +37,14 @@ SIDE_EFFECTS = {
     Effect.NETWORK: ("network_request",),
 }
 ASKED = frozenset({Effect.WRITE, Effect.DELETE, Effect.EXECUTE})  # for approval, by default
+_NAMES = {  # of every action, and of every tool of a toolset
+    Effect.READ: "read glob grep ls Read Glob Grep read_file find file_stat view stat",
+    Effect.WRITE: (
+        "write edit_lines Write Edit edit_file search_replace edit insert mv cp mkdir "
+        "write_file apply_patch str_replace_based_edit_tool rename undo"
+    ),
+    Effect.EXECUTE: "bash lsp jobs execute shell diagnostics",
+    Effect.NETWORK: "webfetch websearch",
+    Effect.DELETE: "rm delete memory",
+}
+BY_NAME = {name: effect for effect, names in _NAMES.items() for name in names.split()}

@@ -4,11 +4,10 @@ import codecs
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fsagent_tools.errors import BinaryFile, EncodingError
-from fsagent_tools.records import dataclass
 from fsagent_tools.text import newline_of
 
 BOMS = (  # longest first: the UTF-32 mark begins with the UTF-16 one

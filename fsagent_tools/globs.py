@@ -3,12 +3,12 @@
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product, takewhile
 
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.names import composed
-from fsagent_tools.records import dataclass
 
 MAX_ALTERNATIVES = 1_000  # what the braces of one pattern may multiply to
 _MAX_LENGTH = 4_096  # characters of a pattern: PATH_MAX on Linux

@@ -1,30 +1,41 @@
 """What an integrator may choose when tools are made; every adapter takes the same options."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, partial
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack, get_args
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.hosting.workspaces import Choose, Workspaces
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime import above
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.tools.loops import beside_a_loop
-from fsagent_tools.tools.toolset import Tool, Toolset, is_allowed
+from fsagent_tools.toolkit.asyncio_bridge import beside_a_loop
+from fsagent_tools.toolkit.toolset import Tool, Toolset, is_allowed
 from fsagent_tools.toolsets import toolset as named
+from fsagent_tools.validation import check_types
 from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.config import DEFAULT_TOOLSET, load
+from fsagent_tools.workspace.pool import Choose, Workspaces
 
 _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     **dict.fromkeys(("exclude", "excluded", "disabled"), "without=[...]"),
     **dict.fromkeys(("include", "included", "tools", "selected_tools"), "only=[...]"),
-    **{n: f"Workspace(path, {n}=...) in place of the path" for n in ("approve", "log", "lint")},
+    **{
+        name: f"Workspace(path, {name}=...) in place of the path"
+        for name in signature(Workspace).parameters
+        if name not in ("root", "policy", "state")
+    },
     **dict.fromkeys(("readonly", "read_only"), "policy=Policy(readonly=True)"),
+    **{
+        name: f"policy=Policy({name}=...)"
+        for name in signature(Policy).parameters
+        if name != "readonly"
+    },
     **dict.fromkeys(("root", "root_dir", "path"), "the first argument"),
+    "approval": "HumanInTheLoopMiddleware(interrupt_on(tools)), or Workspace(path, approve=...)",
 }
 _NOWHERE = Path(os.devnull)  # the root of what tools are bound to before a run says where it is
 WorkspaceSource = Workspace | str | Path | Choose | Workspaces
@@ -59,6 +70,21 @@ class Options(TypedDict, total=False):
     strict: bool
 
 
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def with_signature(function: _F) -> _F:
+    """The function, whose signature names each of its `**options`, for notebooks and `help`."""
+    given = signature(function)
+    *others, options = given.parameters.values()
+    (known,) = get_args(options.annotation)  # of Unpack
+    each: dict[str, Any] = {"kind": Parameter.KEYWORD_ONLY, "default": ...}
+    named = [Parameter(n, annotation=a, **each) for n, a in known.__annotations__.items()]
+    vars(function)["__signature__"] = given.replace(parameters=[*others, *named])
+    return function
+
+
+@with_signature
 def select_tools(
     workspace: WorkspaceSource,
     toolset: Toolset | str | None = None,
@@ -145,15 +171,15 @@ def _opened(where: WorkspaceSource, options: Options) -> tuple[Workspace, Worksp
             hint=f"Pass a path with {name}=, or Workspace(path, {name}=...).",
         )
     if isinstance(where, Workspace):
-        return where, None, above.TOOLSET
+        return where, None, DEFAULT_TOOLSET
     if isinstance(where, Workspaces):
-        return where.open(_NOWHERE), where, above.TOOLSET
+        return where.open(_NOWHERE), where, DEFAULT_TOOLSET
     if not callable(where):
         check_types({"workspace": where}, workspace=str | PathLike)
     if not callable(where) and not (where := Path(where).expanduser()).is_dir():
         raise ConfigInvalid(f"There is no directory {str(where)!r}.")
     with importing([] if callable(where) else [where]):
-        found = above.configured()
+        found = load()
     each = {**found.options, **own}
     if not callable(where):
         return Workspace(where, **each), None, found.toolset

@@ -1,6 +1,7 @@
 """A problem in a file, whoever found it: a language server or a built-in validator."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -51,3 +52,34 @@ def count(problems: Iterable[Problem]) -> str:
             noun = "information message" if severity == "information" else severity
             parts.append(f"{number} {noun}{'s' * (number != 1)}")
     return ", ".join(parts)
+
+
+def introduced(
+    before: Sequence[Problem], after: Sequence[Problem], old: str, new: str
+) -> list[Problem]:
+    """The problems in `after` (of the text `new`) that `before` (of `old`) did not have.
+
+    Compared by what is said about which line, wherever the line moved to. A parser stops at its
+    first error, so where `old` did not parse, a syntax error outside the lines that changed was
+    hidden by it, not made.
+    """
+    olds, news = old.split("\n"), new.split("\n")
+    known = Counter(_identity(problem, olds) for problem in before)
+    fresh = []
+    for problem in after:
+        identity = _identity(problem, news)
+        if known[identity]:
+            known[identity] -= 1
+        else:
+            fresh.append(problem)
+    if not any(problem.code == "syntax" for problem in before):
+        return fresh
+    same = min(len(olds), len(news))
+    head = next((n for n in range(same) if olds[n] != news[n]), same)
+    tail = next((n for n in range(same - head) if olds[-1 - n] != news[-1 - n]), same - head)
+    return [p for p in fresh if p.code != "syntax" or head <= p.line <= len(news) - tail + 1]
+
+
+def _identity(problem: Problem, lines: Sequence[str]) -> tuple[str, ...]:
+    line = lines[problem.line - 1].strip() if problem.line <= len(lines) else ""
+    return problem.source, problem.code, problem.message, line

@@ -4,11 +4,9 @@ So naming their types loads neither searches nor commands nor the history.
 """
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-
-from fsagent_tools.records import dataclass
 
 
 @dataclass(frozen=True)
@@ -78,8 +76,8 @@ class Completed:
     """What a command did.
 
     Attributes:
-        output: Everything it wrote, in order, or only standard output if the streams were separate.
-        stderr: Standard error if the streams were separate, else "".
+        output: Everything it wrote, standard error included, in order.
+        stderr: Always ""; documents of toolsets have the key.
         exit_code: 128 + N if signal N ended it. None while it runs, and if it could not be ended.
         truncated: Whether output was left out.
         timed_out: Whether it was ended at its time limit.
@@ -88,15 +86,18 @@ class Completed:
         stopped: Processes that it left behind and that were ended with it.
         survivors: Processes that not even SIGKILL ended.
         whole: The path of a file with the whole output, "" if nothing was left out.
-        made: Paths that it created and that are denied from now on.
-        put_back: Paths that were restored, because other programs would have run something by them.
-        lost: Files that it changed or removed and that no undo restores.
+        moved: Paths that it created and that were moved to `kept`, because other programs would
+            have run something by them.
+        put_back: Paths that were restored for that reason; of a configuration with the key.
+        changed: Configurations that somebody changed while a job ran; they were left.
+        kept: The directory that holds what was moved or replaced, "" if nothing was.
+        lost: Files that it changed or removed and that no undo restores, or why no undo covers it
+            at all.
         refused: Sentences about what the sandbox refused, as far as that is known.
     """
 
     output: str
     stderr: str
-    _both: str
     exit_code: int | None
     truncated: bool
     timed_out: bool
@@ -105,14 +106,12 @@ class Completed:
     stopped: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
     whole: str = ""
-    made: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
     put_back: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    kept: str = ""
     lost: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-
-    @property
-    def both(self) -> str:
-        return self._both
 
 
 @dataclass(frozen=True)
@@ -201,9 +200,11 @@ class StepChange:
         id: For `undo(to=...)`.
         time: In UTC.
         session: See `identified`.
+        user: The same.
         tool: "" for what the host did itself.
         call: See `identified`.
-        kind: "change", "undo", "redo" or "checkpoint".
+        kind: "change", "job" (what changed while a background job ran), "undo", "redo" or
+            "checkpoint".
         name: Of a checkpoint.
         changes: One `PathChange` per path.
         undone: Whether it is undone now.
@@ -213,6 +214,7 @@ class StepChange:
     id: str
     time: datetime
     session: str
+    user: str
     tool: str
     call: str
     kind: str
@@ -248,17 +250,12 @@ class TakenBack:
     Attributes:
         steps: Those that it reverted, the last one first.
         paths: What changed on disk.
-        conflicts: What prevents it; only a dry run has any.
-        left: Directories that stay because they hold files of others.
-        lost: Files that stay as they are because they or their old content could not be kept, or
-            because the policy denies them.
+        left: Paths that stay as they are, each with the reason.
     """
 
     steps: tuple[str, ...]
     paths: tuple[str, ...]
-    conflicts: tuple[Unrestored, ...] = ()
-    left: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
+    left: tuple[Unrestored, ...] = ()
     _diff: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @cached_property

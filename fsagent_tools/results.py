@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from fsagent_tools.encoding import with_escapes
 from fsagent_tools.errors import ToolError
-from fsagent_tools.records import dataclass
 
 OK = "OK"
 LONG = 200  # characters of the longest fact

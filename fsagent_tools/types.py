@@ -1,8 +1,9 @@
 """What tools, methods and requests are made of and return, for annotations."""
 
-from fsagent_tools.approval.commandlines import SimpleCommand
-from fsagent_tools.files.store import Etag, Store, StoredFile, StoreEntry
-from fsagent_tools.options import Options, WorkspaceSource
+from fsagent_tools.files.memory import Store
+from fsagent_tools.files.open_file import Etag, StoredFile, StoreEntry
+from fsagent_tools.gate.commandline import SimpleCommand
+from fsagent_tools.options import Options, WorkspaceSource, with_signature
 from fsagent_tools.replies import (
     Completed,
     DirectoryEntry,
@@ -19,8 +20,8 @@ from fsagent_tools.replies import (
     Unrestored,
 )
 from fsagent_tools.results import Block, Shape
-from fsagent_tools.tools.entries import Entry
-from fsagent_tools.tools.turns import calls_of
+from fsagent_tools.toolkit.entry import Entry
+from fsagent_tools.toolkit.turns import calls_of
 
 __all__ = [
     "Block",
@@ -47,4 +48,5 @@ __all__ = [
     "Unrestored",
     "WorkspaceSource",
     "calls_of",
+    "with_signature",
 ]

@@ -25,10 +25,11 @@ whose licence is not one of those the script accepts. fsagent-tools itself is un
 | package | licence | needed by |
 |---|---|---|
 """
-# Licences that ask for no more than notices; MPL binds its own files only.
+# Licences that ask for no more than notices; MPL binds its own files only, LGPL a program that we
+# start as it comes.
 ACCEPTED = re.compile(
-    r"MIT|BSD|ISC|Apache|PSF|Python Software Foundation|MPL|Mozilla Public|Unlicense|0BSD|HPND|CNRI"
-    r"|CC0|Zlib|Public Domain|Historical Permission",
+    r"MIT|BSD|ISC|Apache|PSF|Python Software Foundation|MPL|Mozilla Public|Unlicense|0BSD|HPND"
+    r"|CNRI|LGPL|Lesser General Public|CC0|Zlib|Public Domain|Historical Permission",
     re.IGNORECASE,
 )
 

@@ -25,6 +25,7 @@ TYPED, READ = 0.9, 2.6  # seconds before an answer, and to read it
 COLOURS = {"": "#e6edf3", "2": "#8b949e", "31": "#ff7b72", "32": "#7ee787", "34": "#79c0ff"}
 COLOURS |= {"35": "#d2a8ff", "36": "#76e3ea", "0": COLOURS[""]}
 ERASED = re.compile(r"[^\n]*\r\x1b\[K")  # how long a call takes, where it takes long
+STEP = re.compile(r"[0-9a-f]{8}  [\d-]{10} [\d:]{8}")  # its ID and its time, other ones each day
 CODE = re.compile(r"\x1b\[([\d;]*)m")
 Piece = tuple[str, str]  # text and its colour
 
@@ -49,7 +50,11 @@ def answer(command: str, project: Path) -> str:
     ours, theirs = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     environment |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    environment |= {"XDG_STATE_HOME": str(project.parent / "state"), "TERM": "xterm"}
+    environment |= {
+        "LOGNAME": "ada",
+        "XDG_STATE_HOME": str(project.parent / "state"),
+        "TERM": "xterm",
+    }
     shell = ["sh", "-c", f"fsagent {command}"]
     subprocess.run(shell, cwd=project, env=environment, stdout=theirs, stderr=theirs, check=False)
     os.close(theirs)
@@ -58,7 +63,7 @@ def answer(command: str, project: Path) -> str:
         shown += piece
     os.close(ours)
     kept = ERASED.sub("", shown.decode().replace("\r\n", "\n"))
-    return kept.rstrip("\n")
+    return STEP.sub("7e04b3a2  2026-05-04 10:21:30", kept).rstrip("\n")
 
 
 def available(descriptor: int) -> bytes:

@@ -10,7 +10,6 @@ DARK, GREY, BLUE, RED, GREEN = "#24292f", "#8c959f", "#0969da", "#cf222e", "#1a7
 # What it is called, what it is for, its steps, and from which of their ends back to which.
 # A step: "e" an edit, "c" a command, "x" one that fails, "f" a checkpoint.
 ROWS = (
-    ("transaction()", "Several files change together,", "or none does.", "eex", 3, 0),
     ("undo()", "The last call was wrong.", "", "eee", 3, 2),
     (
         "checkpoint(), undo(to=...)",
@@ -70,7 +69,7 @@ def picture() -> str:
     high = TOP * 2 + len(ROWS) * ROW
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" width="{WIDE}"'
     style = 'font-family="system-ui, sans-serif" font-size="15" role="img">'
-    title = "<title>A transaction, an undo and a checkpoint: how far each goes</title>"
+    title = "<title>An undo and a checkpoint: how far each goes back</title>"
     frame = f'<rect width="{WIDE}" height="{high}" rx="8" fill="#f6f8fa"/>'
     rows = [part for number in range(len(ROWS)) for part in row(number)]
     return "\n".join([f"{head} {style}", title, frame, *rows, "</svg>", ""])

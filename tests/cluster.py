@@ -27,13 +27,25 @@ def clustered(nodes):
     # the path of a socket has room for little more than the usual place of temporary files
     with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
         os.environ.update(PATIENT, RAY_TMPDIR=folder)
-        cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+        cluster = Cluster()
         try:
+            add_node(cluster, include_dashboard=False)
             for _ in range(nodes - 1):
-                cluster.add_node(**NODE)
+                add_node(cluster)
             yield cluster
         finally:
             cluster.shutdown()
+
+
+def add_node(cluster, **more):
+    """Ray gives a node 30 seconds to start, which is short on a machine with much to do."""
+    for left in (2, 1, 0):
+        try:
+            cluster.add_node(**NODE, **more)
+            return
+        except Exception as error:
+            if not left or "timed out during startup" not in str(error):
+                raise
 
 
 @contextmanager

@@ -21,10 +21,8 @@ from hypothesis import HealthCheck, settings
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.call import current
-from fsagent_tools.lint import places
-from fsagent_tools.process import launcher, running
-from fsagent_tools.sandbox import landlock, seccomp
 from fsagent_tools.search import ripgrep
+from fsagent_tools.shell import bubblewrap, landlock, runner, seccomp
 
 os.environ["FSAGENT_DEBUG"] = "1"  # a bug raises, and is no outcome
 LLAMA_INDEX = find_spec("llama_index.core")  # which ships the table of a tokenizer
@@ -47,9 +45,7 @@ settings.register_profile("default", max_examples=200, stateful_step_count=15, *
 settings.register_profile("slow", max_examples=5000, stateful_step_count=30, **CALM)
 
 PATIENCE = 60  # seconds after which anything hangs, however slow and loaded the machine is
-running._PATIENCE = PATIENCE  # what was killed is awaited, and not told as a survivor
-USUAL_LINT_SECONDS = places.LINT_SECONDS
-places.LINT_SECONDS = PATIENCE
+runner.END_TIMEOUT = PATIENCE  # what was killed is awaited, and not told as a survivor
 DEADLINES = (1, 5, 25)  # seconds; for what must have begun when its deadline comes
 needs_curl = pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 PROJECT = Path(__file__).parents[1] / "examples" / "project"
@@ -89,12 +85,6 @@ def eventually(done):
 def unmount(place):
     """A child that starts just now holds all descriptors until it is another program."""
     assert eventually(lambda: subprocess.run(["umount", place], check=False).returncode == 0)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_keeper_for_searches():
-    """It would begin aside, and open descriptors in the middle of any test that counts them."""
-    ripgrep._FEW = sys.maxsize
 
 
 def descriptors():
@@ -207,14 +197,12 @@ def alive(words):
 
 
 LACKS = {  # what a machine may be without; first what confines, from strong to weak
-    "namespaces": (launcher, "NAMESPACES", False),
-    "landlock": (landlock, "abi", lambda: 0),
-    "seccomp": (seccomp, "available", lambda: False),
-    "keeper": (launcher, "_KEEPS", False),
-    "loopback": (launcher, "has_loopback", lambda: False),
+    "bubblewrap": (bubblewrap, "find_bwrap", lambda is_outside=None: None),
+    "landlock": (landlock, "version", lambda: 0),
+    "seccomp": (seccomp, "is_available", lambda: False),
     "ripgrep": (ripgrep, "find_ripgrep", lambda programs: None),
 }
-LEVELS = ("namespaces", "landlock", "seccomp", "none", "bare")  # from strong to weak
+LEVELS = ("bubblewrap", "landlock", "seccomp", "none")  # from strong to weak
 
 
 @pytest.fixture
@@ -230,18 +218,9 @@ def lacking(monkeypatch):
 
 @pytest.fixture(params=LEVELS)
 def level(request, lacking):
-    """One level of confinement, made from what this machine has by taking away what is stronger.
-
-    `bare` is without a keeper, too, as on a system other than Linux.
-    """
+    """One level of confinement, made from what this machine has by taking away what is stronger."""
     lacking(*[*LACKS][: LEVELS.index(request.param)])
     return request.param
-
-
-@pytest.fixture
-def no_time(monkeypatch):
-    """A check after a write is given up at once."""
-    monkeypatch.setattr(places, "LINT_SECONDS", 0.0)
 
 
 @contextmanager

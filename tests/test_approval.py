@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from fsagent_tools import Effect, EventLog, Tool, Workspace, toolset
-from fsagent_tools.approval.request import QUESTIONS
 from fsagent_tools.call import current
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.gate.request import QUESTIONS
 from fsagent_tools.types import Entry
 from tests.conftest import PATIENCE, eventually, soon
 

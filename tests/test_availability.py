@@ -14,14 +14,14 @@ from blockbuster import BlockingError, blockbuster_ctx
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import Effect, MemoryFiles, Policy, Toolset, Workspace, select_tools, toolset
-from fsagent_tools.answers.action import action
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.lsp.table import LANGUAGES
-from fsagent_tools.params.arguments import Params
+from fsagent_tools.lsp.servers import LANGUAGES
 from fsagent_tools.policy import ProcessPolicy
 from fsagent_tools.runtime.state import state_home
+from fsagent_tools.toolkit.action import action
+from fsagent_tools.toolkit.params import Params
 from fsagent_tools.types import Entry
-from fsagent_tools.web.search.settings import KEY_VARIABLES, SearchSettings
+from fsagent_tools.web.search import KEY_VARIABLES, SearchSettings
 
 WEB = {"webfetch", "websearch"}
 
@@ -60,10 +60,10 @@ def test_without_lxml_what_reads_html_is_not_shown(key, tmp_path, monkeypatch):
         monkeypatch.setenv(key, "secret")
     command = [sys.executable, "-c", LOOK, "lxml"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert {*json.loads(done.stdout)} == ALL - ({"webfetch"} if key else WEB)
+    assert {*json.loads(done.stdout)} == ALL - WEB
     told = done.stderr.splitlines()
-    assert len(told) == (2 if key else 3), "the host is told once"
-    text = "webfetch is not shown to the model: reading HTML needs lxml: pip"
+    assert len(told) == 3, "the host is told once"
+    text = "webfetch is not shown to the model: the web tools need lxml: pip"
     assert told[0].startswith(f"INFO {text}")
     assert told[-1].startswith(f"WARNING {text}"), "it was asked for by name"
 
@@ -110,7 +110,7 @@ def test_commands_are_shown_where_the_required_sandbox_is_there(tmp_path, level,
     bash = toolset("workspace").bind(workspace)["bash"]
     ran = bash.call({"command": "true"})
     runs = "The policy requires a sandbox" not in ran.text
-    assert runs is (level in ("namespaces", "landlock")), ran.text
+    assert runs is (level in ("bubblewrap", "landlock")), ran.text
     assert names(workspace) == (ALL if runs else ALL - {"bash", "jobs"})
     assert bash.lacks.startswith("" if runs else "the policy requires a sandbox")
     assert names(tmp_path) == ALL, "nothing was demanded"
@@ -127,7 +127,7 @@ def test_commands_are_shown_where_the_required_sandbox_is_there(tmp_path, level,
 )
 def test_so_are_those_that_only_a_sandbox_keeps_from_writing(tmp_path, policy, lacking, caplog):
     assert "bash" in names(tmp_path, policy=policy)
-    lacking("namespaces", "landlock")
+    lacking("bubblewrap", "landlock")
     assert not {"bash", "jobs"} & names(tmp_path, policy=policy)
     assert (
         "this system lacks"
@@ -135,15 +135,20 @@ def test_so_are_those_that_only_a_sandbox_keeps_from_writing(tmp_path, policy, l
     )
 
 
-def test_commands_are_not_shown_without_the_program_they_are_to_run_in(
-    tmp_path, monkeypatch, caplog
+@pytest.mark.parametrize(
+    ("policy", "reason"),
+    [
+        (Policy(denied_paths=[".env"]), "bubblewrap, which hides denied_paths"),
+        (Policy(process=ProcessPolicy(network=["pypi.org"])), "bubblewrap, which network=[...]"),
+    ],
+)
+def test_commands_are_not_shown_where_only_bubblewrap_could_hold_them(
+    tmp_path, lacking, caplog, policy, reason
 ):
     caplog.set_level("INFO")
-    policy = Policy(process=ProcessPolicy(engine="bwrap"))
-    monkeypatch.setenv("PATH", str(tmp_path))
+    lacking("bubblewrap")
     assert not {"bash", "jobs"} & names(tmp_path, policy=policy)
-    said = "bash is not shown to the model: The policy asks for bwrap, which is not installed"
-    assert said in caplog.text
+    assert reason in caplog.text
 
 
 def test_jobs_are_shown_beside_what_starts_them(tmp_path):

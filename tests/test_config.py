@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from fsagent_tools import Effect, Policy, errors
-from fsagent_tools.config import check_file, files, load
+from fsagent_tools import Effect, Policy, Workspace, errors
+from fsagent_tools.workspace.config import check_file, load, standard_files
 
 COMPACT = """
 tools:
@@ -105,7 +105,7 @@ def test_groups_and_session_options_come_from_files_and_variables(home):
         "servers: {python: [ty]}\nline_ids: words\nlint: report",
     )
     configuration = loaded(home, {"FSAGENT_ALLOW_HOSTS": '["localhost:8000"]'})
-    workspace = configuration.workspace(home, durable=True)
+    workspace = Workspace(home, **configuration.options, durable=True)
     assert workspace.policy.process.sandbox == "read-only"
     assert workspace.policy.process.limits.cpu_seconds == 5
     assert workspace.policy.allow_hosts == ("localhost:8000",)
@@ -212,7 +212,7 @@ def test_the_standard_files_are_where_xdg_has_them(variables, folders, monkeypat
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/me", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert [str(p) for p in files.standard_files()] == [f"{f}/fsagent/config.yaml" for f in folders]
+    assert [str(p) for p in standard_files()] == [f"{f}/fsagent/config.yaml" for f in folders]
 
 
 def test_tools_are_used_without_any_configuration_library():

@@ -14,6 +14,7 @@ SHOWN = {  # program -> the end of what it prints
     "write_docs": '+`parse("12.50")` gives cents: 1250. `show(1250)` gives "12.50".\n',
     "repair_ci": "         return total\n ",
     "many_users": "guest [\"Error: This workspace is read-only, and 'write' changes files.\"]\n",
+    "go_back": "4 first\n",
     "migrate": "-import unittest\n+import pytest\n \n from shop import prices\n",
 }
 

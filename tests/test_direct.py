@@ -5,9 +5,9 @@ import re
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
-from fsagent_tools.process.running import run
-from fsagent_tools.process.shell import ShellRequest
 from fsagent_tools.search.start import Start
+from fsagent_tools.shell.runner import run
+from fsagent_tools.shell.shell import ShellRequest
 from tests.conftest import alive
 
 CONTENTS = {"a.py": "x = 1\ny = 2\n", "src/b.py": "z = 'a.b'\n", "src/.hidden": "h"}
@@ -210,13 +210,11 @@ def test_what_an_undo_takes_back_is_several_paths(tmp_path, paths):
         Workspace(tmp_path).undo(paths=paths)
 
 
-def test_a_time_that_is_none_leaves_no_command_and_no_judge_behind(tmp_path):
+def test_a_time_that_is_none_leaves_no_command_behind(tmp_path):
     workspace = Workspace(tmp_path)
-    with workspace.local_files.directory(".") as here:
-        shell = workspace.services.shell
-        command = shell.prepare(ShellRequest("sleep 161803398"), here)
-        with pytest.raises(TypeError):
-            run(command, "soon", shell.launcher)
+    command = workspace.services.shell.prepare(ShellRequest("sleep 161803398", str(tmp_path)))
+    with pytest.raises(TypeError):
+        run(command, "soon")
     assert not alive("sleep 161803398")
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "settings.json").write_text("{}")

@@ -228,7 +228,7 @@ def test_changed_files_are_told_of_what_was_done_only(tmp_path):
 
 
 def test_a_tree_too_large_to_look_at_is_told_as_unknown(tmp_path, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.events.changed.MOST_ENTRIES", 1)
+    monkeypatch.setattr("fsagent_tools.events.event.MOST_ENTRIES", 1)
     (tmp_path / "a").write_text("1")
     (tmp_path / "b").write_text("1")
     records = []

@@ -51,7 +51,6 @@ OUTCOMES = {  # kind of way -> what is documented of it under each setting; else
         "write_denied": "FILE_CHANGED",
         "approve": "APPROVAL_DENIED",
     },
-    "begin": {"readonly": "READONLY", "allowed_actions": "ACTION_NOT_ALLOWED"},  # nothing yet
     "past": {"readonly": "NOT_CONFIGURED", "allowed_actions": "ACTION_NOT_ALLOWED"},  # no history
 }
 SETTINGS = {
@@ -127,7 +126,6 @@ METHODS = {  # of `Workspace`, whose kind a call is
     "redo": ("back", lambda w: w.redo()),
     "checkpoint": ("past", lambda w: w.checkpoint()),
     "diff": ("past", lambda w: w.diff()),
-    "transaction": ("begin", lambda w: w.transaction().__enter__()),
     "reading": ("let in", lambda w: w.reading(A).__enter__()),
 }
 BACKEND = {  # of `FsAgentBackend`: its kind, and arguments
@@ -269,11 +267,12 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
         **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
         "calls_of": "the order of calls",
+        "with_signature": "a signature",
     },
     "fsagent_tools.testing": dict.fromkeys(("Call", "Script", "Turn", "call", "line_id"), "fakes"),
     "fsagent_tools_langchain": {
         **dict.fromkeys(("FsAgentToolkit", "aget_tools", "get_tools", "interrupt_on"), "tools"),
-        **dict.fromkeys(("FsAgentApproval", "FsAgentMiddleware"), "calls FsAgentTool"),
+        "FsAgentMiddleware": "calls FsAgentTool",
     },
     "fsagent_tools_llamaindex": {
         **dict.fromkeys(("FsAgentToolSpec", "aget_tools", "get_tools"), "makes tools"),

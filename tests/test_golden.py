@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import TOOLSETS, select_tools
-from fsagent_tools.tools.tokens import definition
+from fsagent_tools.toolkit.tokens import definition
 
 GOLDEN = Path(__file__).parent / "golden"
 

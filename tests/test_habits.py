@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fsagent_tools.actions.edit_lines import ChangeParam
-from fsagent_tools.params.habits import FLAT
+from fsagent_tools.toolkit.coercion import FLAT
 
 
 @pytest.fixture

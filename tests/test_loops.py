@@ -6,7 +6,7 @@ import threading
 import warnings
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.tools.loops import WORKERS, in_thread, waiting_on_this_loop
+from fsagent_tools.toolkit.asyncio_bridge import WORKERS, in_thread, waiting_on_this_loop
 from tests.conftest import PATIENCE
 
 

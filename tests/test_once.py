@@ -5,10 +5,8 @@ import threading
 import pytest
 
 from fsagent_tools import Workspace
-from fsagent_tools.history.history import History
-from fsagent_tools.services import Services
 
-SERVICES = ("history", "jobs", "programs", "launcher", "closed", "servers")
+SERVICES = ("changeable", "history", "jobs", "programs", "caches", "closed", "servers")
 
 
 def asked_by_two(holder, name, monkeypatch):
@@ -29,19 +27,9 @@ def asked_by_two(holder, name, monkeypatch):
     return mine, got[0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        *((Services, name) for name in SERVICES),
-        (History, "commands"),
-    ],
-)
-def test_two_threads_that_ask_first_get_the_same(root, monkeypatch, kind, name):
+@pytest.mark.parametrize("name", SERVICES)
+def test_two_threads_that_ask_first_get_the_same(root, monkeypatch, name):
     workspace = Workspace(root)
-    holders = {
-        Services: lambda: workspace.services,
-        History: lambda: workspace.services.history,
-    }
-    one, other = asked_by_two(holders[kind](), name, monkeypatch)
-    assert one is other is getattr(holders[kind](), name)
+    one, other = asked_by_two(workspace.services, name, monkeypatch)
+    assert one is other is getattr(workspace.services, name)
     workspace.close()

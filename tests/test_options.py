@@ -1,6 +1,7 @@
 """What an integrator chooses when tools are made; a wrong name lists the right ones."""
 
 import re
+from inspect import signature
 
 import pytest
 
@@ -192,6 +193,30 @@ def test_what_a_toolset_pins_is_refused_and_never_offered(name, tool, field, val
     with pytest.raises(ConfigInvalid, match=r"has no parameter 'nope'\. It has: ") as refused:
         toolset(name).with_defaults({tool: {"nope": 1}})
     assert field not in str(refused.value).split(": ")[-1].rstrip(".").split(", ")
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("root_dir", "the first argument"),
+        ("denied_paths", "policy=Policy(denied_paths=...)"),
+        ("readonly", "policy=Policy(readonly=True)"),
+        ("encodings", "Workspace(path, encodings=...) in place of the path"),
+        ("approval", "interrupt_on(tools)"),
+    ],
+)
+def test_an_option_of_another_place_is_sent_there(name, place, tmp_path):
+    for choose in (select_tools, get_tools, fsagent_tools_llamaindex.get_tools):
+        with pytest.raises(ConfigInvalid) as refused:
+            choose(tmp_path, **{name: 1})
+        assert place in str(refused.value)
+
+
+@pytest.mark.parametrize("choose", [select_tools, get_tools, fsagent_tools_llamaindex.get_tools])
+def test_the_signature_names_every_option(choose):
+    shown = [*signature(choose).parameters]
+    assert {"workspace", "toolset", "only", "strict", "label"} <= {*shown}
+    assert "options" not in shown
 
 
 def test_a_policy_beside_a_workspace_is_refused(tmp_path):

@@ -10,10 +10,9 @@ import griffe
 import pytest
 
 from fsagent_tools import Policy, Workspace, errors
-from fsagent_tools.config.environment import OTHERS
-from fsagent_tools.config.keys import types
 from fsagent_tools.policy import Limits, ProcessPolicy
-from fsagent_tools.web.search import settings
+from fsagent_tools.web import search as settings
+from fsagent_tools.workspace.config import OTHERS, types
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs/reference"
@@ -52,7 +51,12 @@ def spelt(kind):
     kinds = [one for one in typing.get_args(kind) or (kind,) if one is not type(None)]
     if typing.get_origin(kind) in (tuple, dict):
         kinds = [kind]
-    return " or ".join(words[typing.get_origin(one) or one] for one in kinds)
+    return " or ".join(
+        spelt(one)
+        if typing.get_origin(one) is typing.Literal
+        else words[typing.get_origin(one) or one]
+        for one in kinds
+    )
 
 
 def default(field):
@@ -98,7 +102,7 @@ def test_every_key_of_a_configuration_is_explained(request):
 
 SOURCE = [*(ROOT / "fsagent_tools").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")]
 VARIABLE = re.compile(r"[\"'](FSAGENT_[A-Z_]+|XDG_[A-Z_]+|[A-Z_]+_API_KEY)[\"']")
-INNER = {"FSAGENT_", "FSAGENT_LEASH", "FSAGENT_CASES"}  # between our own processes, and of tests
+INNER = {"FSAGENT_", "FSAGENT_CASES"}  # between our own processes, and of tests
 
 
 @pytest.mark.parametrize("kind", [Policy, ProcessPolicy, Limits])

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, Workspaces, select_tools
-from fsagent_tools.config import load
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.workspace.config import load
 
 
 @pytest.fixture(autouse=True)
@@ -122,8 +122,8 @@ def test_each_user_of_a_function_has_a_part_of_the_directory(tmp_path, state, mo
 
 def test_it_can_be_configured(root, state, tmp_path, monkeypatch):
     (tmp_path / "agent.yaml").write_text(f"state: {state}\n")
-    load(tmp_path / "agent.yaml").workspace(root).write_text("b.txt", "x")
-    assert [*state.rglob("*.journal")]
+    Workspace.from_config(root, config_file=tmp_path / "agent.yaml").write_text("b.txt", "x")
+    assert [*state.rglob("history.sqlite")]
     Workspace.from_config(root, state=state)
     with monkeypatch.context() as variables:
         variables.setenv("FSAGENT_STATE", str(state))
@@ -151,7 +151,7 @@ def test_tools_do_not_reach_it_though_a_policy_opens_what_is_around(root, state,
     workspace.write_text("b.txt", "x")
     (tmp_path / "beside.txt").write_text("open")
     assert workspace.read_text(f"{tmp_path}/beside.txt").text == "open"
-    (journal,) = state.rglob("*.journal")
+    (journal,) = state.rglob("history.sqlite")
     tools = select_tools(workspace)
     for outcome in (
         called(tools, "read", file_path=str(journal)),
@@ -204,7 +204,7 @@ def hosts(root, state):
     return Hosts(root, state)
 
 
-def test_what_one_host_did_another_one_takes_back(hosts, root):
+def test_what_one_host_did_another_one_undoes(hosts, root):
     hosts.run("A", ["write", {"file_path": "a.txt", "content": "A\n"}])
     hosts.run("A", ["bash", {"command": "echo made > new.txt; rm a.txt"}])
     hosts.run("B", ["undo", {"everybody": True}])

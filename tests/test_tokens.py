@@ -8,7 +8,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 import fsagent_tools_langchain
 import fsagent_tools_llamaindex
 from fsagent_tools import TOOLSETS, select_tools, toolset
-from fsagent_tools.tools import tokens
+from fsagent_tools.toolkit import tokens
 
 FILE_TOOLS = ("read", "write", "edit_lines", "glob", "grep", "ls")
 MOST_OF_A_TOOL = 170

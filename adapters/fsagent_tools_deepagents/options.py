@@ -8,7 +8,7 @@ from deepagents.backends import CompositeBackend
 from fsagent_tools import Toolset
 from fsagent_tools.types import WorkspaceSource
 from fsagent_tools_deepagents.backend import FsAgentBackend
-from fsagent_tools_langchain import FsAgentMiddleware
+from fsagent_tools_langchain import FsAgentMiddleware, interrupt_on
 
 ARTIFACTS = "/.ai/cache"  # ignored by git and by searches
 
@@ -18,29 +18,35 @@ def deep_agent_options(
     toolset: Toolset | str | None = None,
     *,
     subagents: Sequence[Any] = (),
+    approval: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
-    """For `create_deep_agent(model=model, **deep_agent_options("."))`: `backend`, `middleware` and
-    `subagents`.
+    """For `create_deep_agent(model=model, **deep_agent_options("."))`.
 
-    The agent and its subagents have the tools of `get_tools`; memory, skills and summaries are
-    of the same files. What deepagents keeps is in `ARTIFACTS`. A function as workspace
-    tells one for each run, by its context or config. subagents: as of `create_deep_agent`; those
-    that are compiled, or elsewhere, stay as they are. The rest is as in `FsAgentMiddleware`. Raises
-    `ConfigInvalid`.
+    The agent and its subagents have the tools of `get_tools`; memory, skills and summaries are of
+    the same files. What deepagents keeps is in `ARTIFACTS`.
+
+    Args:
+        workspace: As in `get_tools`; a function gets the context and config of a run.
+        toolset: As in `get_tools`.
+        subagents: As of `create_deep_agent`; compiled and remote ones stay as they are.
+        approval: Ask before each change, by LangChain's middleware: see `interrupt_on`.
+        **options: Those of `FsAgentMiddleware`.
+
+    Returns:
+        Its options backend, middleware, subagents and, for approval, interrupt_on.
     """
     files: Any = FsAgentMiddleware(workspace, toolset, replaces="FilesystemMiddleware", **options)
     core = files.tools[0].core
-    own = core.pool or core.workspace  # one session for both
-    backend = FsAgentBackend(own)
+    backend = FsAgentBackend(core.pool or core.workspace)  # one session for both
     return {
         "backend": CompositeBackend(backend, {}, artifacts_root=ARTIFACTS),
         "middleware": [files],
-        "subagents": [_with(files, each) for each in subagents],
+        "subagents": [
+            each
+            if "runnable" in each or "graph_id" in each
+            else {**each, "middleware": [files, *each.get("middleware", ())]}
+            for each in subagents
+        ],
+        **({"interrupt_on": interrupt_on(files.tools)} if approval else {}),
     }
-
-
-def _with(files: Any, subagent: Any) -> Any:
-    if "runnable" in subagent or "graph_id" in subagent:
-        return subagent
-    return {**subagent, "middleware": [files, *subagent.get("middleware", ())]}

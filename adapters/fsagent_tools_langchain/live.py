@@ -8,19 +8,27 @@ from threading import Lock
 from typing import Any
 
 from langchain_core.messages import AIMessage, ToolMessage
+from langgraph.config import get_config
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt import ToolRuntime as ToolRuntime
 
 from fsagent_tools import Effect
 from fsagent_tools.types import calls_of
 
 _RUNTIME = "__pregel_runtime"  # LangGraph's name; `get_runtime` is for this very task only
 
-try:
-    from langgraph.errors import GraphBubbleUp, GraphInterrupt
-    from langgraph.prebuilt import ToolRuntime as ToolRuntime
-except ImportError:  # langchain-core alone: nothing injects a runtime, nothing streams
 
-    class ToolRuntime:  # type: ignore[no-redef]
-        """Stands in for the annotation that LangGraph looks for."""
+def run_of(state: Any, runtime: Any, call: str | None = None) -> "ToolRuntime[Any, Any]":
+    """What a tool would get, from the runtime of the node in which this is called."""
+    return ToolRuntime(
+        state=state,
+        context=runtime.context,
+        config=get_config(),
+        stream_writer=runtime.stream_writer,
+        tool_call_id=call,
+        store=runtime.store,
+        execution_info=runtime.execution_info,
+    )
 
 
 def sink(runtime: "ToolRuntime[Any, Any] | None", tool: str) -> Callable[[str], None] | None:
@@ -79,12 +87,7 @@ def in_turn(
     begin = [str(each["id"]) for each in said.tool_calls if each["name"] in ours]
     message = calls_of((ids["session"] or ids["run"], said.id, *order), order, {*begin} - answered)
     task = runtime.config.get("configurable", {}).get("checkpoint_ns") or None
-    return message.turn(call, effect, GraphBubbleUp, _held, task)
-
-
-def _held(pause: Exception, is_one_task: bool) -> Exception:
-    """A task pauses with the questions of its calls; one without a question waits for others."""
-    return pause if is_one_task else GraphInterrupt(())
+    return message.turn(call, effect, GraphBubbleUp, lambda pause, _: pause, task)
 
 
 def _run_of(runtime: Any) -> str | None:

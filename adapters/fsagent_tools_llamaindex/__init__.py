@@ -1,10 +1,10 @@
 """fsagent tools for LlamaIndex: `get_tools` and a tool spec."""
 
 try:
-    from fsagent_tools_llamaindex.spec import FsAgentToolSpec
     from fsagent_tools_llamaindex.tools import (
         FsAgentMetadata,
         FsAgentTool,
+        FsAgentToolSpec,
         OutputDelta,
         aget_tools,
         get_tools,

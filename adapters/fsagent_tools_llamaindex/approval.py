@@ -5,10 +5,21 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
+from warnings import catch_warnings
 
 from llama_index.core.agent.workflow.workflow_events import ToolCall
-from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
+from llama_index.core.llms import ChatMessage
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
+from llama_index.core.workflow import (
+    Context,
+    HumanResponseEvent,
+    InputRequiredEvent,
+    JsonSerializer,
+    Workflow,
+)
 from llama_index_instrumentation.dispatcher import active_instrument_tags
+from workflows.context.state_store import UnserializableKeyWarning
+from workflows.handler import WorkflowHandler
 from workflows.runtime.types.results import StepWorkerStateContextVar, WaitingForEvent
 
 from fsagent_tools import Effect, Request, Verdict
@@ -61,6 +72,37 @@ async def ask(request: Request) -> Verdict:
         timeout=None,
     )
     return True if answer.approved else answer.reason
+
+
+async def save_run(context: Context) -> dict[str, Any]:
+    """A run that waits for an answer, as data for JSON, from the `ctx` of its handler."""
+    with catch_warnings(action="ignore", category=UnserializableKeyWarning):
+        saved = context.to_dict(serializer=JsonSerializer())
+    history = await (await context.store.get("memory")).aget()
+    return {"context": saved, "history": [each.model_dump(mode="json") for each in history]}
+
+
+async def resume_run(
+    agent: Workflow, saved: Mapping[str, Any], memory: BaseMemory | None = None
+) -> WorkflowHandler:
+    """Go on with a saved run, in any process that has the files.
+
+    The answer is sent to the handler's `ctx`. LlamaIndex leaves an agent's memory out of a saved
+    context, and misses it later in a run that it takes up again.
+
+    Args:
+        agent: Made as that of the run.
+        saved: What `save_run` returned.
+        memory: The agent's; by default a `ChatMemoryBuffer` of the saved history.
+    """
+    context = Context.from_dict(agent, {**saved["context"]}, serializer=JsonSerializer())
+    handler = agent.run(ctx=context)
+    history = [ChatMessage.model_validate(each) for each in saved["history"]]
+    memory = memory or ChatMemoryBuffer.from_defaults(
+        chat_history=history, llm=getattr(agent, "llm", None)
+    )
+    await handler.ctx.store.set("memory", memory)
+    return handler
 
 
 def call_of(sent: Mapping[str, object]) -> str | None:

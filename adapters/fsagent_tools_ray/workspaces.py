@@ -22,8 +22,8 @@ ASKED = (Effect.WRITE, Effect.DELETE)  # asked about here by their arguments: th
 class RayWorkspaces:
     """One actor for each workspace, on the node that has its files.
 
-    toolset: its name, or a toolset that can be pickled (default "lines"). policy: as of
-    `Workspace`, in place of what the node is configured to (default None). Call `ray.init` before.
+    toolset: its name, or one that can be pickled. policy: as of `Workspace`, in place of what the
+    node is configured to. Call `ray.init` before.
     """
 
     def __init__(self, toolset: Toolset | str = "lines", *, policy: Policy | None = None) -> None:
@@ -33,8 +33,7 @@ class RayWorkspaces:
     def at(self, path: str, node: str | None = None) -> Toolset:
         """For `get_tools(Workspace(files=MemoryFiles({})), ...)`: tools of an absolute path.
 
-        node: its ID, name or address, where several nodes have such a directory (default: the one
-        that has). Raises `ConfigInvalid`, `NetworkError`.
+        node: ID, name or address, where several have it. Raises `ConfigInvalid`, `NetworkError`.
         """
         if not path.startswith("/"):
             raise ConfigInvalid(f"`path` has to be absolute on its node; {path!r} is not.")
@@ -66,9 +65,7 @@ class _There(NamedTuple):
     actor: Any
 
     def got(self, reference: Any, *, changes: bool = False) -> Any:
-        """Raises `NetworkError` if the node or the actor is lost, `OutcomeUnknown` where the call
-        may have changed something.
-        """
+        """Raises `NetworkError` if node or actor is lost, `OutcomeUnknown` where it `changes`."""
         while True:
             try:
                 return ray.get(reference, timeout=LOOK)

@@ -1,4 +1,4 @@
-"""Tools that name a line by its number and a hash: pydantic-ai-backend, hash-edit, oh-my-pi."""
+"""Tools that name a line by its number and a hash: pydantic-ai-backend, oh-my-pi."""
 
 import re
 
@@ -31,26 +31,6 @@ class Hashline(Marked):
             (line, tag), (last, end) = (numbered(rows[at]) for at in ends)
             more = {"end_line": last, "end_hash": end} if ends[0] != ends[1] else {}
         return {"path": path, "start_line": line, "start_hash": tag, "new_content": text, **more}
-
-
-class HashEdit(Marked):
-    """hash-edit's operations on lists of lines; no text, so no newline at its end."""
-
-    row = Hashline.row
-    as_meant = ONLY_QUOTES | NEWLINES
-
-    def send(self, path: str, rows: list[Row], ends: Ends, sent: Sent) -> Arguments:
-        lines = sent.lines
-        if isinstance(ends, int):
-            kind = "insert_after" if ends >= len(rows) else "insert_before"
-            line, tag = numbered(rows[min(ends, len(rows) - 1)])
-            operation: Arguments = {"op": kind, "line": line, "hash": tag, "lines": lines}
-        else:
-            (line, tag), (last, end) = (numbered(rows[at]) for at in ends)
-            operation = {"op": "replace" if lines else "delete", "line": line, "hash": tag}
-            operation |= {"lines": lines} if lines else {}
-            operation |= {"end_line": last, "end_hash": end} if ends[0] != ends[1] else {}
-        return {"path": path, "ops": [operation]}
 
 
 class OhMyPi(Marked):

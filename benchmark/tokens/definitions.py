@@ -10,7 +10,7 @@ from benchmark.environments import Missing
 from benchmark.packs import Own, Peer
 from benchmark.running import PeerTools
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.tools.tokens import definition
+from fsagent_tools.toolkit.tokens import definition
 from fsagent_tools.toolsets import TOOLSETS
 
 

@@ -7,9 +7,8 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmark.machine import machine
 from benchmark.packs import EVERY, Own, Peer
-from benchmark.results import Record, Results
+from benchmark.results import Record, Results, machine
 from benchmark.robustness import SAMPLE, chosen
 from benchmark.tokens import definitions
 from benchmark.tokens.calls import SIZES, all_sent, changed

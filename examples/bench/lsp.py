@@ -15,21 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from fsagent_tools import Toolset, Workspace
-from fsagent_tools.actions.diagnostics import diagnostics
+from fsagent_tools import Policy, Toolset, Workspace
 from fsagent_tools.errors import NoLanguageServer
-from fsagent_tools.lsp.child import Child
-from fsagent_tools.lsp.choice import choose
-from fsagent_tools.lsp.confined import launch
-from fsagent_tools.lsp.languages import languages
-from fsagent_tools.lsp.server import PULL, Server
-from fsagent_tools.process.launcher import Launcher, View
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.lsp.confinement import Sandbox, ServerConfinement
+from fsagent_tools.lsp.language_server import LanguageServer
+from fsagent_tools.lsp.selection import select
+from fsagent_tools.lsp.servers import languages_of
+from fsagent_tools.policy.programs import Programs
+from fsagent_tools.shell.closed import ClosedPaths
 from fsagent_tools.types import Entry
 
 BIN = Path(sys.executable).parent
 ROUNDS = 30
-MOST = {"gopls": 1.5, "clangd": 1.5}  # times the bare client
+MOST = {"gopls": 3, "clangd": 3, "ty": 3, "ruff": 3}  # times the bare client
 LONGEST = 60.0  # seconds
 FUNCTIONS = range(1, 31)
 PYTHON = '''
@@ -113,32 +111,26 @@ CASES = [
 class Bare:
     """The server's own answer time: one change and one question, nothing around it."""
 
-    def __init__(self, case: Case, file: Path, own: str) -> None:
-        programs = Programs((str(file.parent),))
-        (plan,) = choose(file, file.parent, languages({}), programs, case.server)
-        self._launcher = Launcher(View((own,)))
-        self._server = Server(
-            Child(launch(plan, programs, own, ()), self._launcher), file.parent, plan.spec
-        )
+    def __init__(self, case: Case, file: Path) -> None:
+        root, programs = file.parent, Programs((str(file.parent),))
+        selection = select(file, "", root, languages_of({}), programs, only=case.server)
+        (spec,) = selection.specs
+        self._sandbox = Sandbox(ServerConfinement(programs, ClosedPaths(str(root), Policy())))
+        process = self._sandbox.start(spec.name, spec.command, root, "")
+        self._server, self._file, self._language = LanguageServer(spec, process, root), file, ""
         self._server.start(time.monotonic() + LONGEST)
-        self._uri, self._language = file.as_uri(), case.language
-        self._server.diagnose(file, case.language, case.text(0), time.monotonic() + LONGEST)
+        self._language = selection.language_id
+        self._server.diagnose(file, self._language, case.text(0), time.monotonic() + LONGEST)
 
     def ask(self, text: str, word: str) -> None:
         """Returns when the server has said `word` of `text`."""
-        server, until = self._server, time.monotonic() + LONGEST
-        with server.documents.held(self._uri, self._language, until) as document:
-            server.documents.send(document, text)
-            if PULL in server._registered.values():
-                question = {"textDocument": {"uri": self._uri}}
-                told = server.client.request(PULL, question, until)
-                assert word in str(told), told
-            else:
-                assert server.client.wait(lambda: word in str(document.items), until)
+        deadline = time.monotonic() + LONGEST
+        told = self._server.diagnose(self._file, self._language, text, deadline)
+        assert word in str(told), told
 
     def close(self) -> None:
-        self._server.client.stop(0)
-        self._launcher.close()
+        self._server.close()
+        self._sandbox.close()
 
 
 def milliseconds(work: Callable[..., object], *arguments: object) -> float:
@@ -147,14 +139,14 @@ def milliseconds(work: Callable[..., object], *arguments: object) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def measure(case: Case, folder: Path, own: str) -> dict[str, list[float]]:
+def measure(case: Case, folder: Path) -> dict[str, list[float]]:
     file = folder / case.file
     folder.joinpath(case.beside[0]).write_text(case.beside[1])
     file.write_text(case.text(0))
-    bare = Bare(case, file, own)
+    bare = Bare(case, file)
     times: dict[str, list[float]] = {"bare": [], "tool": [], "command line": []}
     with closing(Workspace(folder, servers={case.language: (case.server,)})) as workspace:
-        tool = Toolset("bench", (Entry(diagnostics, name="lsp"),)).bind(workspace)["lsp"]
+        tool = Toolset("bench", (Entry("diagnostics", name="lsp"),)).bind(workspace)["lsp"]
         assert tool.call({"path": case.file}).ok
         for number in range(1, ROUNDS):
             text, word = case.text(number), f"undefined_{number}"
@@ -178,9 +170,9 @@ def main() -> None:
     for case in CASES:
         if sys.argv[1:] and case.server not in sys.argv[1:]:
             continue
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as own:
+        with tempfile.TemporaryDirectory() as folder:
             try:
-                took = measure(case, Path(folder).resolve(), own)
+                took = measure(case, Path(folder).resolve())
             except NoLanguageServer:
                 print(f"{case.server:14} is not installed")
                 continue

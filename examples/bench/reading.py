@@ -19,8 +19,8 @@ from peers import DeepAgents, Hashline
 from timing import Row, Side, compare
 
 from fsagent_tools import Tool, Workspace, toolset
-from fsagent_tools.lines.carry import carry
 from fsagent_tools.lines.index import LineIndex
+from fsagent_tools.lines.remap import carry
 from fsagent_tools.lines.source import Window
 
 INDEXES = ".ai/cache/tools/read/line_index"

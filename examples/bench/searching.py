@@ -9,7 +9,7 @@ from peers import DeepAgents
 from reading import tools
 from timing import Row, Side, compare
 
-from fsagent_tools.process.programs import Programs
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.search.ripgrep import find_ripgrep
 
 ENTRIES = 1_700

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from timing import HEADER, Row
 
-from benchmark.machine import machine
+from benchmark.results import machine
 
 RUN = "Last run: "  # begins the line that says on what
 HEADING = "## Beside other packages"

@@ -13,9 +13,9 @@ from peers import DeepAgents
 from timing import Row, Side, compare
 
 from fsagent_tools import Tool, ToolError, Workspace, toolset
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.likeness import suggest
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
+from fsagent_tools.edits.similarity import suggest
 
 BLOCK = 12  # lines
 EXACT = "exact edit in 100,000 lines"

@@ -28,11 +28,11 @@ Grams = set[tuple[str, ...]]
 
 def ours(raw: bytes) -> str:
     """In this process, whose time and memory are measured; a fetch converts in one of its own."""
-    from fsagent_tools.web.charset import decode_page
-    from fsagent_tools.web.converted import html_page
+    from fsagent_tools.web.convert import html_page
+    from fsagent_tools.web.pages import decode_page
 
     data = decode_page(raw, "text/html").encode()
-    return str(html_page(data, "https://example.com/a/b.html", "markdown", 120)["text"])
+    return str(html_page(data, "https://example.com/a/b.html", "markdown")["text"])
 
 
 def trafilatura(raw: bytes) -> str:

@@ -32,7 +32,7 @@ def main() -> None:
             ast.parse(workspace.read_text(path).text)
         except SyntaxError as error:
             workspace.undo(to=before)
-            print(f"{path}: taken back, {error}")
+            print(f"{path}: undone, {error}")
     print(workspace.diff())
 
 

@@ -49,7 +49,7 @@ def main() -> None:
         if attempt < ATTEMPTS:
             agent.invoke(asked(f"`{COMMAND}` fails. Repair the code:\n{done.output[-4000:]}"))
     workspace.undo(to=before)
-    raise SystemExit("it still fails; everything was taken back")
+    raise SystemExit("it still fails; everything was undone")
 
 
 if __name__ == "__main__":

@@ -4,30 +4,26 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.names import display
 from fsagent_tools.policy import Confinement
-from fsagent_tools.process.in_force import in_force
-from fsagent_tools.process.jobs import Job
-from fsagent_tools.process.running import run, signal_name
-from fsagent_tools.process.script import MAX_OUTPUT
-from fsagent_tools.process.session import begun, continued
-from fsagent_tools.process.shell import (
-    Shell,
-    ShellRequest,
-    confinement,
-    requires_sandbox,
-)
 from fsagent_tools.replies import Completed
-from fsagent_tools.services import lacks_machine
+from fsagent_tools.shell.jobs import Job
+from fsagent_tools.shell.launch import level
+from fsagent_tools.shell.profile import Profile
+from fsagent_tools.shell.runner import MAX_OUTPUT, run, signal_name
+from fsagent_tools.shell.shell import Shell, ShellRequest, begun, confinement, continued
 from fsagent_tools.text import some
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.workspace.services import lacks_machine
 
+ALL_OF_IT = "all that it changed"  # begins why a whole command is not covered by undo
 TIMEOUT, LONGEST = 120, 3600  # seconds
 _RESTARTED = "echo The shell begins anew."
 _NAMED = 5  # files that are told of
@@ -79,9 +75,6 @@ class BashParams(Params):
     max_output: int = Field(
         MAX_OUTPUT, ge=1, le=10_000_000, description="Bytes of output kept: beginning and end."
     )
-    streams: Literal["together", "separate"] = Field(
-        "together", description="separate: `stderr` apart from `output`, their order lost."
-    )
     network: bool | None = Field(None, description="False closes the network for this command.")
     env: Annotated[dict[str, str], AfterValidator(_variables)] = Field(
         default_factory=dict, description="Further environment variables."
@@ -106,7 +99,9 @@ class Ran(Completed):
         return cls(**vars(done), job=job, running=running)
 
     def render(self) -> str:
-        parts = [self.both.rstrip("\n"), *self._notes()]
+        # That undo cannot help is said first, or nobody reads on so far.
+        first = [f"[not covered by undo: {one}]" for one in self.lost if one.startswith(ALL_OF_IT)]
+        parts = [*first, self.output.rstrip("\n"), *self._notes()]
         return "\n".join(part for part in parts if part)
 
     def _notes(self) -> list[str]:
@@ -116,12 +111,18 @@ class Ran(Completed):
             notes.append(f"[output shortened: {rest}]")
         lists = {
             "stopped with the command, as they ran in the background": self.stopped,
-            "closed from now on": self.made,
-            "put back, as other programs would run it (ask the user)": self.put_back,
+            "moved away, as other programs would run it": self.moved,
+            "put back, as other programs would run it": self.put_back,
+            "changed while the job ran, by it or somebody else, and left": self.changed,
         }
         for what, names in lists.items():
             notes += [f"[{what}: {', '.join(map(display, names))}]"] if names else []
-        if self.lost:
+        if self.kept:
+            notes.append(
+                f"[what was there is in {self.kept}; use `git -c KEY=VALUE` for one command, "
+                "or ask the user (protected=())]"
+            )
+        if self.lost and not self.lost[0].startswith(ALL_OF_IT):
             lost = some([*map(display, self.lost)], _NAMED)
             notes.append(f"[not covered by undo: {lost}]")
         if self.survivors:
@@ -129,7 +130,7 @@ class Ran(Completed):
         notes += [f"[{sentence}]" for sentence in self.refused]
         if self.running:
             notes.append(f"[running as job {self.job}]")
-        elif self.exit_code or not (self.output or self.stderr):
+        elif self.exit_code or not self.output:
             signal = signal_name(self.exit_code)
             notes.append(f"[exit code {self.exit_code}{f': {signal}' if signal else ''}]")
         return notes
@@ -137,17 +138,17 @@ class Ran(Completed):
 
 def _limits(workspace: Workspace) -> str:
     policy = workspace.policy
-    limits = policy.process.described(confinement(policy), *in_force(policy))
+    limits = policy.process.described(confinement(policy), level(Profile(())))
     return " ".join(filter(None, (VIRTUAL if workspace.files.virtual else "", limits)))
 
 
 def lacks_shell(workspace: Workspace) -> str:
     """Why no command can run here, "" if one can."""
     policy, services = workspace.policy, workspace.services
-    if lacking := lacks_machine(services):
-        return lacking
-    strict = requires_sandbox(policy, confinement(policy)) or policy.process.engine == "bwrap"
-    return services.shell.lacks if strict else ""
+    process, is_tight = policy.process, confinement(policy) == "read-only"
+    needs = process.require_sandbox or process.readable is not None or process.hosts
+    lacking = lacks_machine(services)
+    return lacking or (services.shell.lacks if is_tight or needs or policy.denied_paths else "")
 
 
 @action(effect=Effect.EXECUTE, remark=_limits, lacks=lacks_shell)
@@ -162,21 +163,25 @@ def bash(workspace: Workspace, params: BashParams) -> Ran:
         script = _script(params, shell)
         asked = ShellRequest(
             script,
+            directory.place.absolute,
             params.network,
             params.env,
             params.sandbox,
             params.max_output,
-            separate=params.streams == "separate",
-            live=params.background or bool(current.get().emit),
+            background=params.background,
+            live=bool(current.get().emit),
         )
-        command = shell.prepare(asked, directory)
+        command = shell.prepare(asked)
         named = shell.unpassed(command)
         if params.background:
-            return of_job(services.jobs.start(command, shell.launcher))
-        ran = Ran.of(run(command, params.timeout, shell.launcher))
+            if command.watch:  # what changes while a job runs may be somebody else's doing
+                watch = partial(services.history.commands.before, job=True)
+                command = replace(command, watch=watch)
+            return of_job(services.jobs.start(command))
+        ran = Ran.of(run(command, params.timeout))
         ran = replace(ran, refused=(*ran.refused, *named)) if named else ran
     if ran.timed_out:
-        so_far = "Output so far:" if ran.output or ran.stderr else "It printed nothing."
+        so_far = "Output so far:" if ran.output else "It printed nothing."
         stopped = f"The command was stopped after {params.timeout} s (timeout)."
         raise TimedOut(
             f"{stopped} {so_far}\n{ran.render()}\n",

@@ -6,22 +6,20 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.actions.insert import insert_lines
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of, numbered_lines
 from fsagent_tools.call import patience
-from fsagent_tools.edits.doubt import Parses
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import LOOKING, THRESHOLD, Evidence, Occurrences
-from fsagent_tools.edits.telling import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.edits.checks import Parses
+from fsagent_tools.edits.matching import LOOKING, THRESHOLD, Evidence, Occurrences
+from fsagent_tools.edits.messages import PLACES_NAMED, Telling, find_or_tell
+from fsagent_tools.edits.replace import find
 from fsagent_tools.encoding import encoded
-from fsagent_tools.errors import InvalidArguments, InvalidChange
+from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
-from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import split_ids
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.text import NOTEBOOK
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import Edited, EditMarks, How, edited_of, numbered_lines
+from fsagent_tools.workspace import lazy
 
 _FURTHER = ("file_path", "old_string", "new_string")
 
@@ -120,13 +118,6 @@ def _replaced(edit: Edit, p: EditParams, parses: Parses) -> tuple[Written, How]:
         ),
     )
     found = find_or_tell(seek, edit.utf8, p.old_string, _telling(edit, p))
-    notebook = p.path.lower().endswith(NOTEBOOK)
-    if notebook and parses(found.apply(edit.utf8)) is False and parses(edit.utf8):
-        raise InvalidChange(
-            f"The JSON of which {p.path} is made would not parse. {NOTHING}",
-            hint="Each line of a cell is a JSON string there. Quote it as `grep` shows it, and "
-            'send each new line so, too: "...\\n", with quotes escaped.',
-        )
     return edit.apply(found.hunks, found.ends), How(found.strategy, found.count, found.how)
 
 

@@ -9,9 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 from pydantic import Field as Described
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped
-from fsagent_tools.edits.changes import (
+from fsagent_tools.edits.by_id import (
     Change,
     Placement,
     lines_named,
@@ -24,12 +22,13 @@ from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
-from fsagent_tools.params.habits import item_under_own_names
 from fsagent_tools.results import Findings
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.workspace import Staleness
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.coercion import item_under_own_names
+from fsagent_tools.toolkit.edited import clipped
+from fsagent_tools.workspace import Staleness, lazy
 
 MOST_CHANGES = 1000  # of one file in one call
 BESIDE = ("after_line_id", "before_line_id")

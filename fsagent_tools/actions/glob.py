@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.names import display
-from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.start import COUNTED, Start, first_of, fitting
+from fsagent_tools.search.scan import Kind, PathSearch
+from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import NOISE_TOO, Scope, Walk
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.matches import COUNTED, first_of, fitting
 
 _MAX_RESULTS = 100
 

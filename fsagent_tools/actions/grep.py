@@ -7,22 +7,33 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.documents import is_document, search_documents, unsearched
-from fsagent_tools.answers.matches import Matches
 from fsagent_tools.answers.media import DOCUMENTS
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.contents import Unseen
-from fsagent_tools.search.encoded import all_hits
-from fsagent_tools.search.hits import Hits
-from fsagent_tools.search.query import UTF8_MAX, OutputLine, OutputMode, Query, in_any_form
-from fsagent_tools.search.scan import TextSearch, regex_of, searching
-from fsagent_tools.search.start import BYTES_OF_RESULTS, COUNTED, Start, first_of, fitting
+from fsagent_tools.search.query import (
+    UTF8_MAX,
+    OutputLine,
+    OutputMode,
+    Query,
+    in_any_form,
+    regex_of,
+)
+from fsagent_tools.search.results import Hits, TextSearch, all_hits, searching
+from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import NOISE_TOO
-from fsagent_tools.text import MAX_LINE_CHARS, clip, excerpt, some
+from fsagent_tools.text import MAX_LINE_CHARS, some
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.matches import (
+    BYTES_OF_RESULTS,
+    COUNTED,
+    Matches,
+    first_of,
+    fitting,
+)
 
 _MAX_RESULTS = 100
 MAX_CONTEXT = 100
@@ -98,7 +109,7 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             notes += unseen.notes(() if params.documents or found.matches else DOCUMENTS)
         if it.search.by_python and not params.fixed and regex_of(params.pattern) != params.pattern:
             notes.append("ripgrep cannot search here: Python's `re` read the pattern.")
-        if it.search.unreadable:
+        if hits.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))
 
@@ -115,7 +126,7 @@ def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hit
     reason = "" if isinstance(it.opened, Directory) or params.documents else unsearched(it.opened)
     if reason:
         return Hits(), [reason]
-    hits = all_hits(it.search, it.opened, is_text, it.search.query.most, assumed)
+    hits = all_hits(it, is_text, it.search.query.most, assumed)
     if params.documents:
         in_documents, unread = search_documents(it)
         hits.add(in_documents)
@@ -154,14 +165,14 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     matches = hits.matches()
     shown = matches[params.offset : params.offset + params.max_results]
     around = range(-(params.before or params.context), (params.after or params.context) + 1)
-    shown = shown[: fitting(_sizes(start, hits, shown, around, params), params.max_bytes)]
+    shown = shown[: fitting(_sizes(start, hits, shown, around), params.max_bytes)]
     near = {(m.path, m.number + n) for m in shown for n in around}
     near -= {(m.path, m.number) for m in shown}
     others = [line for line in hits.lines if (line.path, line.number) in near]
     if params.output_mode == "content":
         ids = _line_ids(workspace, start, [*shown, *others], params)
-        rows = [_row(start, line, ids, params) for line in shown]
-        beside = [_row(start, line, ids, params) for line in others]
+        rows = [_row(start, line, ids) for line in shown]
+        beside = [_row(start, line, ids) for line in others]
     else:
         counted = params.output_mode == "count"
         rows = [
@@ -173,25 +184,13 @@ def _result(workspace: Workspace, params: GrepParams, start: Start, hits: Hits) 
     return Matches(rows, len(rows), truncated, beside, note, workspace.style)
 
 
-def _sizes(
-    start: Start, hits: Hits, shown: list[OutputLine], around: range, params: GrepParams
-) -> Iterator[int]:
+def _sizes(start: Start, hits: Hits, shown: list[OutputLine], around: range) -> Iterator[int]:
     """The bytes of each result with the lines around it that no earlier one has shown."""
     left = {(line.path, line.number): line for line in hits.lines}
     for m in shown:
         lines = [left.pop((m.path, m.number + n), None) for n in around]
-        told = [f"{start.show(x.path)}:{x.number}:{_content(x, params)}\n" for x in lines if x]
+        told = [f"{start.show(x.path)}:{x.number}:{x.shown}\n" for x in lines if x]
         yield len("".join(told).encode())
-
-
-def _content(line: OutputLine, params: GrepParams) -> str:
-    text = line.text.decode("utf-8", "replace").removesuffix("\r")
-    total = len(text) + line.more
-    if line.column < 0 or total <= MAX_LINE_CHARS:
-        return clip(text, MAX_LINE_CHARS, line.more)
-    if line.part:
-        text = line.part.decode("utf-8", "ignore")
-    return excerpt(text, line.column, line.before if line.part else 0, total)
 
 
 def _line_ids(
@@ -200,7 +199,7 @@ def _line_ids(
     texts: dict[str, dict[int, bytes]] = {}
     for line in lines:
         if not line.more:
-            texts.setdefault(line.path, {})[line.number] = line.text.removesuffix(b"\r")
+            texts.setdefault(line.path, {})[line.number] = line.text
     ids: dict[tuple[str, int], str] = {}
     for path, numbered in texts.items():
         workspace.session.glimpsed(start.relative(path), numbered.values())
@@ -213,13 +212,11 @@ def _line_ids(
     return ids
 
 
-def _row(
-    start: Start, line: OutputLine, ids: dict[tuple[str, int], str], params: GrepParams
-) -> dict[str, Any]:
+def _row(start: Start, line: OutputLine, ids: dict[tuple[str, int], str]) -> dict[str, Any]:
     row = {
         "file": start.show(line.path),
         "line": line.number,
-        "content": _content(line, params),
+        "content": line.shown,
     }
     line_id = ids.get((line.path, line.number))
     return row if line_id is None else {**row, "line_id": line_id}
@@ -236,7 +233,10 @@ def _note(
         notes.append(f"{of}: use a narrower pattern{wide}.")
     elif not rows and not hits.late:
         notes.append(f"No match in {start.named(params.path)!r}.")
-    if hits.binary and not rows:
-        names = [display(start.show(path)) for path in sorted(hits.binary)]
-        notes.append(f"Binary, not searched: {some(names, _NAMED)}.")
+    for told, paths in (
+        ("Binary, not searched", set() if rows else hits.binary - hits.unsearched),
+        ("Not plain UTF-8 and too large to be searched in full", hits.unsearched),
+    ):
+        if names := [display(start.show(path)) for path in sorted(paths)]:
+            notes.append(f"{told}: {some(names, _NAMED)}.")
     return " ".join(notes)

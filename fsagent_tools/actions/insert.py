@@ -1,15 +1,15 @@
 """Insert lines into a file by number."""
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import Edited, EditMarks, How, edited_of
-from fsagent_tools.edits.changes import split_new
-from fsagent_tools.edits.doubt import Context, doubt
+from fsagent_tools.edits.by_id import split_new
+from fsagent_tools.edits.checks import Context, doubt
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import InvalidArguments
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lines.splice import Hunk
+from fsagent_tools.lines.hunks import Hunk
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import Edited, EditMarks, How, edited_of
 
 
 class InsertParams(Params):

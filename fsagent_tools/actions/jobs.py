@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fsagent_tools.actions.bash import LONGEST, Ran, of_job
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.params.arguments import number_as_text
-from fsagent_tools.services import lacks_machine
 from fsagent_tools.text import shorten
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.params import number_as_text
+from fsagent_tools.workspace.services import lacks_machine
 
 _TIMEOUT = 30  # seconds
 _TELLING = ("list", "read", "wait")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.names import display
 from fsagent_tools.search.start import printable
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 
 
 class MvParams(Params):

@@ -8,18 +8,25 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.answers.formats import HEAD, explained
 from fsagent_tools.answers.media import (
     DOCUMENTS,
     MAX_BINARY,
     Media,
     MediaReader,
-    notebook,
+    notebook_blocks,
     reader,
 )
-from fsagent_tools.answers.parts import together
-from fsagent_tools.answers.window import (
+from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
+from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.lines.document import Document
+from fsagent_tools.lines.source import Window
+from fsagent_tools.notebook import PICTURE, Notebook
+from fsagent_tools.results import Block
+from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.params import number_as_text
+from fsagent_tools.toolkit.window import (
     Bounds,
     Marks,
     Read,
@@ -29,20 +36,14 @@ from fsagent_tools.answers.window import (
     marked,
     numbered,
     part_of_line,
+    together,
     whole,
     window,
     window_start,
 )
-from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
-from fsagent_tools.files.guarded_file import ReadableFile
-from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.source import Window
-from fsagent_tools.params.arguments import number_as_text
-from fsagent_tools.results import Block
-from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 
 if TYPE_CHECKING:
-    from fsagent_tools.answers.matches import Matches
+    from fsagent_tools.toolkit.matches import Matches
 
 _PLACE = re.compile(r"(.+):([1-9]\d{0,8}):([1-9]\d{0,11})", re.DOTALL)
 _LIMIT = 2000  # lines
@@ -118,13 +119,12 @@ def _one(workspace: Workspace, asked: ReadParams) -> Read:
     with _opened(workspace, asked) as (file, p):
         if p.pattern is not None:
             return _matching(workspace, p, file)
-        if p.path.lower().endswith(NOTEBOOK) and (cells := _media(p, file, notebook)):
-            with workspace.session.reading(file, workspace.style, p.encoding):
-                return cells  # what is written over it later is compared with this text
         try:
             with workspace.session.reading(file, workspace.style, p.encoding) as document:
                 show = _lines if p.column is None else _part_of_line
-                return show(document, p, file)
+                found = show(document, p, file)
+
+            return _with_pictures(found, p, file)
         except BinaryFile as refusal:
             head, name = file.pread(HEAD, 0), file.place.told
             other = reader(head, name)
@@ -231,6 +231,22 @@ def _note(first: int, last: int, total: int) -> str:
     return f"(lines {first}-{last} of {total}; continue with `offset`={last + 1})"
 
 
+def _with_pictures(found: Read, p: ReadParams, file: ReadableFile) -> Read:
+    """Among the lines of a notebook the pictures that its cells drew."""
+    if not p.path.lower().endswith(NOTEBOOK) or PICTURE not in found.content:
+        return found
+    data = file.pread(file.version.size, 0)
+    cells = Notebook.of(data)
+    shown = range(found.offset - 1, found.end_line)
+    wanted = [row for row in cells.pictures.items() if row[0] in shown] if cells else []
+    numbers, note = [number for _, number in wanted[:MOST_PICTURES]], found.note
+    if len(wanted) > MOST_PICTURES:
+        line = wanted[MOST_PICTURES][0] + 1
+        more = f"(pictures from line {line} on are not shown; continue with `offset`={line})"
+        note = " ".join(filter(None, (note, more)))
+    return replace(found, blocks=notebook_blocks(data, numbers), note=note)
+
+
 def _media(p: ReadParams, file: ReadableFile, other: MediaReader) -> Read | None:
     if (media := _content(p, file, other)) is None:
         return None
@@ -273,10 +289,10 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
     """The lines from `offset` on that match, at most `limit`."""
     ids = p.marks == "ids"
     wanted = {"pattern": p.pattern, "path": p.path, "max_results": p.offset - 1 + p.limit}
-    hidden = {"ids": ids, "max_line_chars": p.max_line_chars, "documents": True}
-    hidden["max_bytes"] = sys.maxsize  # those before `offset` count there, too
+    # those before `offset` count as bytes there, too
+    hidden = {"ids": ids, "documents": True, "max_bytes": sys.maxsize}
     grep = import_module("fsagent_tools.actions.grep").grep  # a third of a start, seldom needed
-    found: Matches = grep.run(workspace, grep.params({**wanted, **hidden}))
+    found: Matches = grep.run(workspace, grep.params(**wanted, **hidden))
     rows = [row for row in found.matches if row["line"] >= p.offset][: p.limit]
     numbers, texts = [row["line"] for row in rows], [row["content"] for row in rows]
     if ids and all("line_id" in row or not row["content"].strip() for row in rows):
@@ -293,7 +309,7 @@ def _matching(workspace: Workspace, p: ReadParams, file: ReadableFile) -> Read:
 def _line_count(workspace: Workspace, p: ReadParams, file: ReadableFile) -> int:
     name = file.place.relative.lower()
     if name.endswith(DOCUMENTS):
-        other = notebook if name.endswith(NOTEBOOK) else reader(file.pread(HEAD, 0), name)
+        other = None if name.endswith(NOTEBOOK) else reader(file.pread(HEAD, 0), name)
         if other and (media := _content(p, file, other)):
             return len(media.lines)
     reading = workspace.session.reading

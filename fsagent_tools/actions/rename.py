@@ -7,31 +7,31 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.actions.diagnostics import lacks_server
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped, of_files
-from fsagent_tools.edits.locate import locate
-from fsagent_tools.encoding import decode, encoded
+from fsagent_tools.actions.diagnostics import lacks_server, text_for_server
+from fsagent_tools.edits.by_id import locate
+from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.params.arguments import number_as_text
 from fsagent_tools.replies import SearchHit
-from fsagent_tools.services import lazy
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
-from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import clip, in_quotes, some
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import clipped, of_files
+from fsagent_tools.toolkit.params import number_as_text
+from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
-    from fsagent_tools.lsp.symbols import Raw, Span, Symbols
+    from fsagent_tools.lsp.language_server import LanguageServer
+    from fsagent_tools.lsp.rename import Span, Symbols
 
 _TIMEOUT = 60.0  # seconds, in which a server that has just started reads the whole project
-_MOST_ASKED = 200  # places of a file at which a name may be another one
-_MOST_HITS = 5000  # lines that hold the name, whoever means what by it
-_NAMED = 8  # of them in a note
+_MAX_ASKED = 200  # places of a file at which a name may be another one
+_MAX_HITS = 5000  # lines that hold the name, whoever means what by it
+_MAX_NAMED = 8  # of them in a note
 _SYMBOL = re.compile(r"[\w$]+")
 _NUMBER = re.compile(r"\d{1,5}")  # shorter than any line ID
 
@@ -61,16 +61,6 @@ class Used:
     place: Place
     text: str
     spans: "Sequence[Span]"
-
-
-@dataclass(frozen=True)
-class Uses:
-    """What `server` knows of a name; notes: what it does not, and where the name stands besides."""
-
-    name: str
-    server: str
-    files: Sequence[Used]
-    notes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -104,33 +94,63 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
         )
     new = encoded(p.new_name, "new_name").decode()
     if not _SYMBOL.fullmatch(new) or new[0].isdigit():
-        raise InvalidArguments(f"new_name: {in_quotes(clip(new, 80))} is no name. {NOTHING}")
-    found = _uses(workspace, p, new)
-    if new == found.name:
+        raise InvalidArguments(f"new_name: {in_quotes(clip(new, 80))} is not a name. {NOTHING}")
+    place, text, name, offsets = _located(workspace, p)
+    if new == name:
         raise InvalidArguments(f"It is called {new}. {NOTHING}", hint="Send another `new_name`.")
-    part = partial(_renamed, workspace, p.lint, found)
-    parts = [(one.place.told, partial(part, one)) for one in found.files]
-    written, files = all_or_none(workspace, parts), [path for path, _ in parts]
+    hits = _hits(workspace, name)
+    others = dict.fromkeys(Path(workspace.files.place(hit.path).absolute) for hit in hits)
+
+    def ask(
+        server: "LanguageServer", language: str, deadline: float
+    ) -> tuple[list[Used], str, str]:
+        symbols = lazy.rename.Symbols(server, Path(place.absolute), text, deadline)
+        elsewhere = [path for path in others if str(path) != place.absolute]
+        known = servers.of_one_language(Path(place.absolute), elsewhere)
+        note = symbols.read(language, known, lambda path: _read(workspace, str(path))[1])
+        offset = _meant(symbols, place, text, offsets, p)
+        files: dict[str, tuple[Place, str, list[Any]]] = {}
+        for path, places in sorted(symbols.rename(offset, new).items()):
+            used, content = _read(workspace, path)
+            files.setdefault(used.relative, (used, content, []))[2].extend(places)
+        uses = [Used(u, t, symbols.spans(u.absolute, t, found)) for u, t, found in files.values()]
+        if not uses:
+            raise NoMatch(f"{symbols.name} knows no use of {name} that is open here: 0 places.")
+        return uses, note, symbols.name
+
+    servers = workspace.services.servers
+    files, note, server = servers.ask(Path(place.absolute), text, p.timeout, ask)
+    parts = [
+        (one.place.told, partial(_renamed, workspace, p.lint, name, server, one)) for one in files
+    ]
+    written, paths = all_or_none(workspace, parts), [path for path, _ in parts]
+    known = {(one.place.told, span.line) for one in files for span in one.spans}
+    rest = [f"{hit.path}:{hit.line}" for hit in hits if (hit.path, hit.line) not in known]
+    if rest:
+        rest_shown = some(rest, _MAX_NAMED)
+        note = f"{name} is also where {server} knows no use of it: {rest_shown}. {note}".strip()
     return Renamed(
-        found.name,
+        name,
         new,
-        sum(len(one.spans) for one in found.files),
-        files,
-        found.server,
+        sum(len(one.spans) for one in files),
+        paths,
+        server,
         "\n".join(diff for diff, _ in written),
-        " ".join(found.notes),
-        of_files(list(zip(files, (marked for _, marked in written), strict=True))),
+        note,
+        of_files(list(zip(paths, (marked for _, marked in written), strict=True))),
     )
 
 
-def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) -> tuple[str, str]:
+def _renamed(
+    workspace: Workspace, lint: Lint | None, name: str, server: str, one: Used
+) -> tuple[str, str]:
     """The diff, plain and with IDs."""
     text, new, at = one.text, "", 0
     for span in one.spans:
         there = text[span.start : span.stop]
-        if there and found.name not in there:  # the server has read another text
+        if there and name not in there:  # the server has read another text
             where = f"{one.place.told}, line {span.line}"
-            message = f"{found.server} takes {there[:40]!r} in {where}, for {found.name}. {NOTHING}"
+            message = f"{server} takes {there[:40]!r} in {where}, for {name}. {NOTHING}"
             raise InvalidChange(message, hint="Try again. Or edit by hand.")
         new += text[at : span.start] + span.new
         at = span.stop
@@ -142,44 +162,15 @@ def _renamed(workspace: Workspace, lint: Lint | None, found: Uses, one: Used) ->
     return written.diff(), "\n".join(filter(None, (marked, written.broken)))
 
 
-def _uses(workspace: Workspace, p: RenameParams, new: str) -> Uses:
-    """What the server would change to give the one symbol that `p` names the name `new`.
-
-    Raises `NoMatch` for no place, `InvalidArguments` where the name may mean several things.
-    """
-    place, text, name, offsets = _standing(workspace, p)
-    hits = _hits(workspace, name)
-
-    def question(symbols: "Symbols") -> list[Used]:
-        offset = _meant(symbols, place, text, offsets, p)
-        return _files(workspace, symbols, symbols.rename(offset, new))
-
-    def read(path: Path) -> str:
-        return _read(workspace, str(path))[1]
-
-    others = (Path(workspace.files.place(path).absolute) for path in {h.path: None for h in hits})
-    texts = lazy.symbols.Texts(Path(place.absolute), text, [*others], read)
-    files, server, left = workspace.services.servers.ask(texts, p.timeout, question)
-    if not files:
-        raise NoMatch(f"{server} knows no use of {name} that is open here: 0 places.")
-    notes = list[str]()
-    known = {(one.place.told, span.line) for one in files for span in one.spans}
-    rest = [f"{hit.path}:{hit.line}" for hit in hits if (hit.path, hit.line) not in known]
-    if rest:
-        places = some(rest, _NAMED)
-        notes.append(f"{name} stands also where {server} knows no use of it: {places}.")
-    return Uses(name, server, files, [*notes, *(f"({server} {one}.)" for one in left)])
-
-
-def _standing(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, list[int]]:
-    """The file with its text, the name, and where it stands, on the line that is named if any."""
+def _located(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, list[int]]:
+    """The file with its text, the name, and its offsets, on the line that is named if any."""
     parts = [*_SYMBOL.finditer(p.name)]
     if not parts:
-        raise InvalidArguments("name: this is no name.", hint="Send it as it stands in the file.")
+        raise InvalidArguments("name: this is not a name.", hint="Send it as it is in the file.")
     quote = p.name[parts[0].start() : parts[-1].end()]
     with workspace.files.open(p.path) as file:
-        place, text = file.place, decode(whole_bytes(file), file.place.told)
-        low, high, whole = 0, None, text.utf8.decode()
+        place, utf8 = file.place, text_for_server(file)
+        low, high, whole = 0, None, utf8.decode()
         if p.line:
             number = int(p.line) - 1 if _NUMBER.fullmatch(p.line) else -1
             if number < 0:  # a file of its own: this one has been read to its end
@@ -194,7 +185,7 @@ def _standing(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, l
     offsets = [match.start() + len(quote) - len(parts[-1][0]) for match in found]
     if not offsets:
         where = f"line {p.line} of {place.told}" if p.line else place.told
-        raise NoMatch(f"{quote} does not stand in {where}.", hint="Read the file again.")
+        raise NoMatch(f"{quote} is not in {where}.", hint="Read the file again.")
     return place, whole, parts[-1][0], offsets
 
 
@@ -203,7 +194,7 @@ def _meant(
 ) -> int:
     """The place of the one symbol that has the name; comments and strings have none."""
     meant, known = -1, set[int]()
-    for offset in offsets[:_MOST_ASKED]:
+    for offset in offsets[:_MAX_ASKED]:
         found = {} if offset in known else symbols.references(offset)
         if found and meant >= 0:
             lines = [text.count(_newline(text), 0, at) + 1 for at in (meant, offset)]
@@ -216,7 +207,7 @@ def _meant(
             spans = symbols.spans(place.absolute, text, found.get(place.absolute, ()))
             meant, known = offset, {span.start for span in spans}
     if meant < 0:
-        reason = f" ({symbols.said})" if symbols.said else ""
+        reason = f" ({symbols.refusal})" if symbols.refusal else ""
         raise NoMatch(
             f"The language server knows no symbol {p.name} there: 0 places{reason}.",
             hint="Name it where it is declared or used. `grep` finds text.",
@@ -224,21 +215,12 @@ def _meant(
     return meant
 
 
-def _files(workspace: Workspace, symbols: "Symbols", found: "Raw") -> list[Used]:
-    texts: dict[str, tuple[Place, str, list[Any]]] = {}
-    for path, places in sorted(found.items()):
-        place, text = _read(workspace, path)
-        texts.setdefault(place.relative, (place, text, []))[2].extend(places)
-    spans = symbols.spans
-    return [Used(p, t, spans(p.absolute, t, found)) for p, t, found in texts.values()]
-
-
 def _read(workspace: Workspace, path: str) -> tuple[Place, str]:
     """The text at a real absolute path."""
     root = workspace.root.resolve()
     inner = str(Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
     with workspace.files.open(inner) as file:
-        return file.place, decode(whole_bytes(file), file.place.told).utf8.decode()
+        return file.place, text_for_server(file).decode()
 
 
 def _hits(workspace: Workspace, name: str) -> list[SearchHit]:
@@ -246,7 +228,7 @@ def _hits(workspace: Workspace, name: str) -> list[SearchHit]:
     ends = [r"\b" * (end.isalnum() or end == "_") for end in (name[0], name[-1])]
     pattern = f"{ends[0]}{name.replace('$', '[$]')}{ends[1]}"
     exact = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
-    hits = workspace.search(pattern, limit=_MOST_HITS).hits
+    hits = workspace.search(pattern, limit=_MAX_HITS).hits
     return [hit for hit in hits if exact.search(hit.text)]
 
 

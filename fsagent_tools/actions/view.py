@@ -6,11 +6,11 @@ from typing import Any
 
 from fsagent_tools.actions.ls import Entries, LsParams, ls
 from fsagent_tools.actions.read import ReadParams, read
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.window import Read
 from fsagent_tools.errors import InvalidArguments, Missing, NotAFile
-from fsagent_tools.params.arguments import accepted
 from fsagent_tools.results import Result
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.params import accepted
+from fsagent_tools.toolkit.window import Read
 
 _OFFSET = re.compile(r"`offset`=(\d+)")  # as `read` tells of a line
 
@@ -38,7 +38,7 @@ def view(workspace: Workspace, p: ViewParams) -> Result:
             raise
         return Entries([], 0, truncated=False, note="Nothing is there yet.")  # as a new memory
     except NotAFile:
-        return ls.run(workspace, LsParams({"path": p.path, "include_hidden": True}))
+        return ls.run(workspace, accepted(LsParams, {"path": p.path, "include_hidden": True}))
     except InvalidArguments as error:
         error.message = _OFFSET.sub("Line \\1", error.message)
         raise

@@ -2,16 +2,13 @@
 
 from dataclasses import dataclass
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.deadline import Deadline
 from fsagent_tools.errors import ConfigInvalid, NotConfigured
-from fsagent_tools.web.clean import untrusted
-from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.fetch import Fetcher
-from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.html import lacks_lxml
-from fsagent_tools.web.search.ask import provider_of, search
-from fsagent_tools.web.search.provider import Hit, SearchRequest
-from fsagent_tools.web.search.settings import KEYLESS, SearchSettings
+from fsagent_tools.policy.addresses import Guard
+from fsagent_tools.sanitize import untrusted
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.web.client import WebClient, lacks_packages
+from fsagent_tools.web.search import SearchSettings, provider_of, search
 
 _MAX_RESULTS = 50
 _MAX_BYTES = 5 * 2**20  # of a provider's answer
@@ -46,31 +43,29 @@ class Results:
 
 
 def _lacks(workspace: Workspace) -> str:
+    """What is missing of a configuration; where there is none, the tool itself says how."""
+    settings = workspace.services.search or SearchSettings.from_environment()
     try:
-        settings = workspace.services.search or SearchSettings.from_environment()
-        provider_of(settings)
+        if settings.provider:
+            provider_of(settings)
     except (NotConfigured, ConfigInvalid) as error:
         return str(error)
-    return lacks_lxml() if settings.provider == KEYLESS else ""
+    return lacks_packages()
 
 
 @action(effect=Effect.NETWORK, lacks=_lacks)
 def websearch(workspace: Workspace, params: WebsearchParams) -> Results:
     """Search the web: titles, URLs and snippets. Read a page with `webfetch`."""
-    query = SearchRequest(params.query, params.num_results)
     settings = workspace.services.search or SearchSettings.from_environment()
     if params.provider and settings.provider != params.provider:
         settings = SearchSettings.of(params.provider)
     policy = workspace.policy
     guard = Guard(policy.opened_hosts, policy.closed_hosts)
-    session = Fetcher(guard, Clock(params.timeout, "searching"), _MAX_BYTES, proxy=policy.tunnel)
-    found = search(query, settings, session)
-    return Results([_row(hit) for hit in found.hits], found.answers, found.failed)
-
-
-def _row(hit: Hit) -> dict[str, str]:
-    row = {"title": hit.title, "url": hit.url, "snippet": hit.snippet}
-    return {**row, "published": hit.published} if hit.published else row
+    client = WebClient(
+        guard, Deadline(params.timeout, "searching"), _MAX_BYTES, proxy=policy.tunnel
+    )
+    found = search(params.query, params.num_results, settings, client)
+    return Results(found.hits, found.answers, found.failed)
 
 
 def _lines(number: int, row: dict[str, str]) -> str:

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
-from fsagent_tools.answers.action import Effect, Field, Params, Workspace, action
-from fsagent_tools.answers.edited import clipped, of_sent
-from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.edits.placeholders import elided
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import Conflict, InvalidArguments, InvalidChange, Missing
-from fsagent_tools.files.guard import LockedFile
-from fsagent_tools.files.port import COMPARED
+from fsagent_tools.files.base import COMPARED
+from fsagent_tools.files.guarded import LockedFile
 from fsagent_tools.lines.diff import compared
 from fsagent_tools.lines.document import NOTHING
+from fsagent_tools.notebook import Notebook, is_notebook
 from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import Edit
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import MAX_LINE_CHARS, first_lines, in_quotes
+from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.edited import clipped, of_sent
 
 _ENDS = (b"\n", b"\r")
 _PART = "Or change a part with `edit_lines`. Or change a part with `edit`."  # one is there, mostly
@@ -163,7 +164,9 @@ class _Check:
                 f"{told} has changed since you read it. {NOTHING}",
                 hint=f"Read it, keep what has changed, and write again.{change}",
             )
-        doubt = _doubt(self.new, edit.utf8 if edit else b"")
+        old = edit.utf8 if edit else b""
+        cells = edit and is_notebook(edit.path) and Notebook.of(self.new)
+        doubt = None if cells else _doubt(self.new, old)
         if doubt and not session.confirms(name, sha256(self.new).hexdigest()):
             raise InvalidChange(
                 f"{doubt[0]} {NOTHING}",

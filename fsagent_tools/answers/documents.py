@@ -11,9 +11,7 @@ from fsagent_tools.encoding import looks_binary, mark_of
 from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
 from fsagent_tools.search.contents import contents
-from fsagent_tools.search.hits import Hits, first_hits
-from fsagent_tools.search.scan import TextSearch
-from fsagent_tools.search.where import Where, spool
+from fsagent_tools.search.results import Hits, TextSearch, hits_in_copy
 
 _NAMED = 3  # of the documents that could not be read
 
@@ -40,9 +38,7 @@ def search_documents(it: TextSearch) -> tuple[Hits, list[str]]:
     """What a search finds in the texts of the documents of its place, lines as `read` counts them;
     and sentences on those that could not be read."""
     problems = list[str]()
-    with spool(_texts(it, problems)) as file:
-        where = Where(file.fileno(), it.opened.place.absolute, "spool")
-        hits = first_hits(replace(it.search, where=where), it.accepts, it.search.query.most)
+    hits = hits_in_copy(it.search, _texts(it, problems), it.accepts, it.search.query.most)
     more = len(problems) - _NAMED
     rest = [f"And {more:,} more documents."] if more > 0 else []
     return hits, [*(f"Not searched: {problem}" for problem in problems[:_NAMED]), *rest]

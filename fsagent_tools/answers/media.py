@@ -1,8 +1,7 @@
 """Files that are no plain text, as lines to read and pictures to see."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,10 @@ from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.encoding import binary
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media.office import OFFICE
-from fsagent_tools.records import dataclass
+from fsagent_tools.notebook import Notebook
 from fsagent_tools.results import Block
-from fsagent_tools.services import lazy
 from fsagent_tools.text import NOTEBOOK
+from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
     from fsagent_tools.media.image import Picture
@@ -51,8 +50,10 @@ def reader(head: bytes, name: str) -> MediaReader | None:
 
 def document_text(data: bytes, name: str) -> str:
     """The lines of a document, for a search; any other file as it is. Raises like `read`."""
-    is_notebook = name.lower().endswith(NOTEBOOK)
-    other = notebook if is_notebook else reader(data[:HEAD], name)
+    if name.lower().endswith(NOTEBOOK):
+        cells = Notebook.of(data)
+        return (cells.utf8 if cells else data).decode("utf-8", "replace")
+    other = reader(data[:HEAD], name)
     media = other and other(data, name, None)
     return "\n".join(media.lines) if media else data.decode("utf-8", "replace")
 
@@ -85,28 +86,28 @@ def _office(data: bytes, name: str, pages: str | None) -> Media:
 
 def _picture(data: bytes, name: str, pages: str | None) -> Media:
     try:
-        picture = lazy.apart.read_picture(data)
+        parts = lazy.apart.read_picture(data)
     except BinaryFile:
         raise binary(name, len(data)) from None
     except TooLarge as error:
         raise TooLarge(f"{name}: {error.message}") from None
+    picture = parts[0]
     size = f"{picture.width} x {picture.height} pixels"
     scaled = max(picture.width, picture.height) > lazy.image.LONGEST_EDGE
     shown = f", shown at {lazy.image.LONGEST_EDGE} at most" if scaled else ""
+    if len(parts) > 1:
+        shown = f", shown in {len(parts)} parts from the top down"
     line = f"{name}: {picture.kind}, {size}{shown}, {len(data):,} bytes"
-    return Media([line], {0: 0}, lambda numbers: _blocks([picture]))
+    more = [f"part {number} of {len(parts)}" for number in range(2, len(parts) + 1)]
+    pictures = {at: at for at in range(len(parts))}
+    return Media([line, *more], pictures, lambda numbers: _blocks([parts[n] for n in numbers]))
 
 
-def notebook(data: bytes, name: str, pages: str | None) -> Media | None:
-    """The cells of a Jupyter notebook, None for any other text."""
-    found = lazy.apart.notebook_cells(data)
-    return found and Media(*found, partial(_drawings, data))
-
-
-def _drawings(data: bytes, numbers: Sequence[int]) -> Sequence[Block | None]:
-    """Pictures among other output: those that cannot be shown cost nothing but themselves."""
+def notebook_blocks(data: bytes, numbers: Sequence[int]) -> tuple[Block, ...]:
+    """Pictures in a notebook: those that cannot be shown cost nothing but themselves."""
     try:
-        return _blocks(lazy.apart.notebook_pictures(data, numbers))
+        drawn = lazy.apart.notebook_pictures(data, numbers) if numbers else ()
+        return tuple(filter(None, _blocks(drawn)))
     except TooLarge:
         return ()
 

@@ -3,10 +3,11 @@
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools.approval.prompt import approve_at_terminal
+from fsagent_tools.call import identified
 from fsagent_tools.cli.extras import EXTRAS, all_commands
 from fsagent_tools.cli.parsing import (
     DEST,
@@ -21,15 +22,18 @@ from fsagent_tools.cli.parsing import (
     is_path,
     no_options,
 )
+from fsagent_tools.cli.past import SESSION
 from fsagent_tools.cli.roots import Placing, current_directory, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
-from fsagent_tools.config import load
 from fsagent_tools.errors import InvalidArguments, TimedOut
+from fsagent_tools.gate.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
 from fsagent_tools.runtime.plugins import plugin
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import toolset
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.config import load
 
 FAILED_SEARCH = 2  # as rg has it
 TIMED_OUT, NOT_RUN = 124, 125  # a command, as timeout and env have it
@@ -55,17 +59,18 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     chosen = toolset(options.toolset or configuration.toolset)
     if words[:1] == ["serve"]:
         serve = plugin("commands", "serve", extra="mcp")
-        return int(serve(words[1:], root, chosen, configuration.workspace))
-    tools = chosen.bind(configuration.workspace(root, approve=ask), late=True)
+        return int(serve(words[1:], root, chosen, partial(Workspace, **configuration.options)))
+    tools = chosen.bind(Workspace(root, **configuration.options, approve=ask), late=True)
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str
-    if name in tools:
-        if elsewhere:
-            print(f"fsagent: the project is {root}", file=sys.stderr)
-        return _tool(tools[name], options, rest, place)
-    if name in EXTRAS:
-        flags = ["--json"] if options.json else []
-        return EXTRAS[name](tools, [*flags, *rest], place)
+    with identified(session=SESSION, user=getuser()):
+        if name in tools:
+            if elsewhere:
+                print(f"fsagent: the project is {root}", file=sys.stderr)
+            return _tool(tools[name], options, rest, place)
+        if name in EXTRAS:
+            flags = ["--json"] if options.json else []
+            return EXTRAS[name](tools, [*flags, *rest], place)
     overview = all_commands(tools)
     overview.parse_args(words)
     raise UsageError("a command is missing.", overview.format_usage().rstrip())

@@ -10,8 +10,8 @@ from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import show
 from fsagent_tools.errors import MissingDependency, ToolError
 from fsagent_tools.results import Outcome, Shape
-from fsagent_tools.tools.tokens import cost, counter, definition
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.toolkit.tokens import cost, counter, definition
+from fsagent_tools.toolkit.toolset import Tool
 
 Tools = Mapping[str, Tool]
 HELP = {
@@ -41,34 +41,24 @@ def _listing(tools: Tools, words: Sequence[str], place: Placing) -> int:
     parser = _parser("tools")
     parser.add_argument("--schema", choices=("openai", "json"), help="print the schemas instead")
     given = parser.parse_args(words)
-    schema = given.schema
-    if schema == "openai":
-        print(json.dumps([definition(tool) for tool in tools.values()], indent=2))
-    elif schema == "json":
+    definitions = [definition(tool) for tool in tools.values()]
+    costs = cost(definitions)
+    rows = [(t.name, _parameters(t), t.effect.value, costs[t.name]) for t in tools.values()]
+    if given.schema == "openai":
+        print(json.dumps(definitions, indent=2))
+    elif given.schema == "json":
         print(json.dumps({tool.name: tool.schema for tool in tools.values()}, indent=2))
     elif given.json:
         keys = ("tool", "parameters", "effect", "tokens")
-        print(json.dumps([dict(zip(keys, row, strict=True)) for row in _rows(tools)], indent=2))
+        print(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
     else:
-        print(_table(tools))
+        title = ("TOOL", "PARAMETERS", "EFFECT", "TOKENS" if counter() else "TOKENS (estimated)")
+        table = [title, *rows, ("", "", "", sum(row[3] for row in rows))]
+        widths = [max(len(str(row[column])) for row in table) for column in range(4)]
+        for row in table:
+            cells = (f"{cell!s:{width}}" for cell, width in zip(row, widths, strict=True))
+            print("  ".join(cells).rstrip())
     return 0
-
-
-def _rows(tools: Tools) -> list[tuple[str, str, str, int]]:
-    costs = cost(map(definition, tools.values()))
-    return [(t.name, _parameters(t), t.effect.value, costs[t.name]) for t in tools.values()]
-
-
-def _table(tools: Tools) -> str:
-    found = _rows(tools)
-    rows = [("TOOL", "PARAMETERS", "EFFECT", "TOKENS" if counter() else "TOKENS (estimated)")]
-    rows += [(name, words, effect, str(tokens)) for name, words, effect, tokens in found]
-    rows.append(("", "", "", str(sum(row[3] for row in found))))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
 
 
 def _parameters(tool: Tool) -> str:
@@ -83,9 +73,8 @@ def _index(tools: Tools, words: Sequence[str], place: Placing) -> int:
     workspace = next(iter(tools.values())).workspace
     try:
         index = workspace.line_index(place(parser.parse_args(words).file))
-        outcome = Outcome(
-            "line index", data=index, shape=Shape("bare", {key: key for key in index})
-        )
+        shape = Shape("bare", {key: key for key in index})
+        outcome = Outcome("line index", data=index, shape=shape)
     except ToolError as error:
         outcome = Outcome.refused(error, Shape())
     show([("", outcome)], as_json=True)

@@ -4,12 +4,13 @@ import argparse
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args, get_origin
 
-from fsagent_tools.records import dataclass
-from fsagent_tools.runtime.above import TOOLSET
-from fsagent_tools.tools.toolset import Tool
+from fsagent_tools.toolkit.params import bare_type
+from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import TOOLSETS
+from fsagent_tools.workspace.config import DEFAULT_TOOLSET
 
 PATH = "path"  # the field that `ls`, `glob` and `grep` take as a last, optional word
 REPEATED = ("read", "grep")  # actions that the command line runs once for each path
@@ -78,7 +79,9 @@ def common_options(argv: Sequence[str]) -> tuple[CommonOptions, list[str]]:
 def add_common(parser: Parser) -> Parser:
     """With the options of every command, which `common_options` has read already."""
     group = parser.add_argument_group("options of every command")
-    group.add_argument("--toolset", help=f"one of {', '.join(TOOLSETS)} (default: {TOOLSET})")
+    group.add_argument(
+        "--toolset", help=f"one of {', '.join(TOOLSETS)} (default: {DEFAULT_TOOLSET})"
+    )
     group.add_argument("--root", help="project directory (default: the nearest parent project)")
     group.add_argument("--config", help="configuration file that overrides the others")
     group.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -106,7 +109,7 @@ def every_parameter(tool: Tool) -> Tool:
     entry = tool.entry
     if entry.commands:
         return tool
-    free = [name for name in entry.action.params.knobs if name not in entry.pin]
+    free = [name for name in entry.action.params.model_fields if name not in entry.pin]
     return Tool(entry.showing(free), tool.workspace)
 
 
@@ -115,10 +118,10 @@ def add_parameters(parser: Parser, tool: Tool) -> Parser:
     whole = every_parameter(tool)
     tuning = parser.add_argument_group("not shown to models")
     words, letters = [], _LETTERS.get(tool.entry.action_name, {})
-    for name, knob in sorted(whole.visible.items(), key=lambda p: not p[1].required):
-        text = knob.description.replace("%", "%%")
-        if knob.required or is_path(tool, name):
-            count = _count(tool, name, knob.required)
+    for name, field in sorted(whole.visible.items(), key=lambda p: not p[1].is_required()):
+        text = (field.description or "").replace("%", "%%")
+        if field.is_required() or is_path(tool, name):
+            count = _count(tool, name, field.is_required())
             parser.add_argument(
                 f"{DEST}{name}", metavar=name.upper(), help=text, nargs=count, default=None
             )  # a default: argparse would name one of any number as missing
@@ -127,7 +130,9 @@ def add_parameters(parser: Parser, tool: Tool) -> Parser:
             group = parser if name in tool.visible else tuning
             letter = letters.get(tool.entry.rename.get(name, name))
             flags = [*filter(None, [letter]), f"--{name.replace('_', '-')}"]
-            group.add_argument(*flags, dest=f"{DEST}{name}", help=text, **_kind(name, knob.bare))
+            group.add_argument(
+                *flags, dest=f"{DEST}{name}", help=text, **_kind(name, bare_type(field))
+            )
     _add_settings(parser, whole)
     parser.usage = " ".join([parser.prog, *words, "[OPTION ...]"])
     return add_common(parser)

@@ -1,7 +1,8 @@
 """Which project a command is about, and what a path typed below its root means."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import takewhile
 from pathlib import Path
 
 from fsagent_tools.errors import InvalidPath
@@ -28,20 +29,15 @@ def project_root(start: Path) -> Path | None:
     None without any such directory; the home, what is above it and other file systems are never
     taken.
     """
-    above = list(_candidates(start))
-    for mark in _ROOT_MARKS:
-        for directory in above:
-            if os.path.lexists(directory / mark):
-                return directory
-    return None
-
-
-def _candidates(start: Path) -> Iterator[Path]:
     home, device = Path.home(), start.stat().st_dev
-    for directory in (start, *start.parents):
-        if home.is_relative_to(directory) or directory.stat().st_dev != device:
-            return
-        yield directory
+    places = [
+        *takewhile(
+            lambda place: not home.is_relative_to(place) and place.stat().st_dev == device,
+            (start, *start.parents),
+        )
+    ]
+    marked = (place for mark in _ROOT_MARKS for place in places if os.path.lexists(place / mark))
+    return next(marked, None)
 
 
 def from_here(root: Path, typed: str) -> str:

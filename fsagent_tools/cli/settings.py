@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from fsagent_tools.cli.parsing import CommonOptions, Parser
 from fsagent_tools.cli.terminal import refuse
-from fsagent_tools.config import Configuration, check_file, load
 from fsagent_tools.errors import ToolError
 from fsagent_tools.toolsets import toolset
+from fsagent_tools.workspace import Workspace
+from fsagent_tools.workspace.config import Configuration, check_file, load
 
 
 def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int:
@@ -26,8 +26,7 @@ def config_command(argv: Sequence[str], root: str, common: CommonOptions) -> int
             fine = {"success": True, "file": options.file}
             print(json.dumps(fine) if common.json else f"{options.file}: fine")
         else:
-            show = _show_json if common.json else _show
-            show(load(common.config), origin=options.origin)
+            _show(load(common.config), origin=options.origin, as_json=common.json)
     except ToolError as error:
         return refuse(error, as_json=common.json)
     return 0
@@ -37,25 +36,19 @@ def _check(file: str, root: str, explicit: str | None) -> None:
     """Raises `ToolError` for what would keep tools from being made."""
     values = check_file(file)
     name = values.get("toolset") or load(explicit).toolset
-    toolset(name).bind(Configuration(values, {}).workspace(root))
+    toolset(name).bind(Workspace(root, **Configuration(values, {}).options))
 
 
-def _show(configuration: Configuration, *, origin: bool) -> None:
-    if not configuration.values:
+def _show(configuration: Configuration, *, origin: bool, as_json: bool) -> None:
+    values, origins = configuration.values, configuration.origins
+    if as_json:
+        with_origin = {
+            key: {"value": value, "origin": origins[key]} for key, value in values.items()
+        }
+        print(json.dumps(with_origin if origin else dict(values), indent=2, default=str))
+        return
+    if not values:
         print("(nothing is configured: the defaults apply)")
-    for key, value in configuration.values.items():
-        source = f"    # {configuration.origins[key]}" if origin else ""
-        print(f"{key}: {_shown(value)}{source}")
-
-
-def _show_json(configuration: Configuration, *, origin: bool) -> None:
-    origins = configuration.origins
-    facts = {
-        key: {"value": value, "origin": origins[key]} if origin else value
-        for key, value in configuration.values.items()
-    }
-    print(json.dumps(facts, indent=2, default=str))
-
-
-def _shown(value: Any) -> str:
-    return repr(list(value) if isinstance(value, tuple) else value)
+    for key, value in values.items():
+        shown = list(value) if isinstance(value, tuple) else value
+        print(f"{key}: {shown!r}{f'    # {origins[key]}' * origin}")

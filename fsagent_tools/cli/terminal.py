@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from fsagent_tools.approval.prompt import RESET, escaped, in_colour, tinted
 from fsagent_tools.call import emitting
 from fsagent_tools.errors import InvalidArguments, ToolError
+from fsagent_tools.gate.prompt import RESET, escaped, in_colour, tinted
 from fsagent_tools.results import Outcome, Shape
 
 ERASE = "\r\x1b[K"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from typing import Any
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
 from fsagent_tools.events.event import Event
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.descriptors import held
+from fsagent_tools.validation import check_types
 
 Sink = Callable[[Mapping[str, Any]], None]
 
@@ -24,14 +25,7 @@ Sink = Callable[[Mapping[str, Any]], None]
 class EventLog:
     """Hands a record of each call to a sink. If that fails, `logging` is told and the call goes on.
 
-    A record has `time` (ISO 8601, UTC), `duration_ms`, `session`, `run`, `call` and, where they are
-    known, `user` and `tenant` (see `identified`), `tool`, `effect`, `paths` (as asked for),
-    `changed` (files that the call created, changed or removed), `code` ("OK", or why not),
-    `reason` (of a denial), `sent_characters` and `answer_characters`; `outside` for an answer that
-    may come from outside the project; for a shell `command`, `exit_code`, `timed_out` and
-    `refused`; for a written file `sha256_before`, `sha256_after`, `insertions`, `deletions`. For a
-    command, `changed` lists the files that differ after it, whoever changed them; None in a tree of
-    more than 100,000 files.
+    A record says when who did what, where, and how it ended; docs/howto/watch.md lists its fields.
 
     Args:
         sink: A file to append JSON lines to (readable by its owner only), or a function that takes
@@ -48,7 +42,7 @@ class EventLog:
 
     def __init__(self, sink: str | Path | Sink, *, content: bool = False) -> None:
         check_types(locals(), sink=str | PathLike | Callable, content=bool)
-        self._sink: Sink = sink if callable(sink) else _appending(Path(sink))
+        self._sink: Sink = sink if callable(sink) else partial(_append, Path(sink))
         self._content = content
 
     @contextmanager
@@ -57,8 +51,8 @@ class EventLog:
         outer = current.get()
         ids = {"session": session, "run": None, "call": os.urandom(8).hex(), **outer.ids}
         event = Event(tool, effect, call=str(ids["call"]), **facts)
-        known = {**outer.ids, "call": event.call}
-        token = current.set(replace(outer, watch=event.watch, ids=known))
+        own = {**outer.ids, "call": event.call}
+        token = current.set(replace(outer, watch=event.changes.append, ids=own))
         began, start = datetime.now(UTC), time.perf_counter()
         try:
             yield event
@@ -68,30 +62,15 @@ class EventLog:
         finally:
             current.reset(token)
             took = round((time.perf_counter() - start) * 1000, 3)
-            self._tell({"time": began.isoformat(), "duration_ms": took, **ids}, event)
-
-    def _tell(self, known: Mapping[str, Any], event: Event) -> None:
-        with _reported():
-            self._sink({**known, **event.record(content=self._content)})
-
-
-@contextmanager
-def _reported() -> Iterator[None]:
-    """A log that fails changes nothing for the call."""
-    try:
-        yield
-    except Exception:
-        logging.getLogger("fsagent_tools").exception("The event log failed")
+            known = {"time": began.isoformat(), "duration_ms": took, **ids}
+            try:  # a log that fails changes nothing for the call
+                self._sink({**known, **event.record(content=self._content)})
+            except Exception:
+                logging.getLogger("fsagent_tools").exception("The event log failed")
 
 
-def _appending(path: Path) -> Sink:
-    def append(record: Mapping[str, Any]) -> None:
-        line = (
-            json.dumps(record, ensure_ascii=False, default=str).encode(errors="backslashreplace")
-            + b"\n"
-        )
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        with held(os.open(path, flags, 0o600)) as fd:
-            os.write(fd, line)  # one write: lines of several processes do not mix
-
-    return append
+def _append(path: Path, record: Mapping[str, Any]) -> None:
+    line = f"{json.dumps(record, ensure_ascii=False, default=str)}\n"
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    with held(os.open(path, flags, 0o600)) as fd:  # one write: lines of processes do not mix
+        os.write(fd, line.encode(errors="backslashreplace"))

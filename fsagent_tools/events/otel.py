@@ -9,6 +9,12 @@ from fsagent_tools.errors import MissingDependency
 from fsagent_tools.events import Sink
 
 MS = 1_000_000  # ns
+_OF_SPAN = ("time", "duration_ms", "tool", "mark", "code")
+_NAMES = {  # attribute -> field of a record
+    **{f"gen_ai.tool.{own}": name for own, name in (("name", "tool"), ("call.id", "call"))},
+    **{f"fsagent.{name}": name for name in ("run", "tenant", "effect", "code", "paths")},
+    **{"gen_ai.conversation.id": "session", "user.id": "user", "process.exit.code": "exit_code"},
+}
 
 
 def spans(inner: Sink | None = None) -> Sink:
@@ -22,9 +28,8 @@ def spans(inner: Sink | None = None) -> Sink:
     try:
         from opentelemetry.trace import SpanKind, StatusCode, get_current_span, get_tracer
     except ImportError:
-        raise MissingDependency(
-            "Spans need opentelemetry-api.", hint='Install "fsagent-tools[otel]".'
-        ) from None
+        hint = 'Install "fsagent-tools[otel]".'
+        raise MissingDependency("Spans need opentelemetry-api.", hint=hint) from None
     tracer = get_tracer("fsagent_tools")
 
     def end(record: Mapping[str, Any]) -> None:
@@ -32,12 +37,9 @@ def spans(inner: Sink | None = None) -> Sink:
         if "mark" in record:
             get_current_span().add_event(f"fsagent.{record['mark']}", _plain(record))
         else:
-            span = tracer.start_span(
-                f"execute_tool {record['tool']}",
-                kind=SpanKind.INTERNAL,
-                start_time=now - int(record["duration_ms"] * MS),
-                attributes=_attributes(record),
-            )
+            name, began = f"execute_tool {record['tool']}", now - int(record["duration_ms"] * MS)
+            facts, kind = _attributes(record), SpanKind.INTERNAL
+            span = tracer.start_span(name, kind=kind, start_time=began, attributes=facts)
             if record["code"] != "OK":
                 span.set_status(StatusCode.ERROR, record.get("reason"))
             span.end(now)
@@ -48,21 +50,9 @@ def spans(inner: Sink | None = None) -> Sink:
 
 
 def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
-    found = {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.tool.name": record["tool"],
-        "gen_ai.tool.type": "function",
-        "gen_ai.tool.call.id": record["call"],
-        "gen_ai.conversation.id": record["session"],
-        "fsagent.run": record["run"],
-        "user.id": record.get("user"),
-        "fsagent.tenant": record.get("tenant"),
-        "fsagent.effect": record["effect"],
-        "fsagent.code": record["code"],
-        "fsagent.paths": record["paths"],
-        "process.exit.code": record.get("exit_code"),
-        "error.type": None if record["code"] == "OK" else record["code"],
-    }
+    found = {name: record.get(own) for name, own in _NAMES.items()}
+    found |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function"}
+    found["error.type"] = None if record["code"] == "OK" else record["code"]
     if "arguments" in record:
         arguments = json.dumps(record["arguments"], ensure_ascii=False, default=str)
         found["gen_ai.tool.call.arguments"] = arguments
@@ -72,9 +62,6 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a mark tells, without what the span has itself."""
-    left_out = ("time", "duration_ms", "tool", "mark", "code")
-    return {
-        f"fsagent.{name}": value if isinstance(value, str | int | float | bool) else str(value)
-        for name, value in record.items()
-        if name not in left_out and value is not None
-    }
+    own = {f"fsagent.{name}": value for name, value in record.items() if name not in _OF_SPAN}
+    plain = (str, int, float, bool)
+    return {n: v if isinstance(v, plain) else str(v) for n, v in own.items() if v is not None}

@@ -1,34 +1,18 @@
 """What the guard opens for reading: files and directories."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Self
+from contextlib import AbstractContextManager, contextmanager
 
 from fsagent_tools.effects import Effect
-from fsagent_tools.files import refusals
-from fsagent_tools.files.port import FileContent, Folder, Listed, Place, Version
+from fsagent_tools.files.base import FileContent, Filesystem, Listed, Place, ResolvedPath, Version
+from fsagent_tools.files.errors import refusal
 from fsagent_tools.policy import Policy
 
 SNIFFED = 8192  # bytes of a file's head that decide whether it is text
 ENDLESS = 1 << 62  # bytes: what has no size to go by is read to its end
 
 
-class WithBlock:
-    """Closed at the end of its `with` block."""
-
-    __slots__ = ()
-
-    def close(self) -> None:
-        """Give up what is held open."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class ReadableFile(WithBlock):
+class ReadableFile(AbstractContextManager["ReadableFile"]):
     """A regular file that was opened and allowed; `version` is from before any byte was read.
 
     fd: its descriptor, -1 where the files are elsewhere.
@@ -78,7 +62,7 @@ class ReadableFile(WithBlock):
         try:
             return self._content.pread(max(0, size), offset)
         except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
+            raise refusal(error, self.place.told) from None
 
     @contextmanager
     def unless_replaced(self, known: Version | None) -> "Iterator[ReadableFile]":
@@ -92,19 +76,24 @@ class ReadableFile(WithBlock):
     def close(self) -> None:
         self._content.close()
 
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-class Directory(WithBlock):
+
+class Directory(AbstractContextManager["Directory"]):
     """An open directory, for listing and for walking down.
 
     identity: equal for one directory, by whatever way it was reached. fd: as of `ReadableFile`.
     """
 
-    __slots__ = ("_below", "_folder", "_policy", "_top", "fd")
+    __slots__ = ("_at", "_below", "_policy", "_store", "_top", "fd")
 
-    def __init__(self, folder: Folder, top: Place, policy: Policy, below: str = "") -> None:
-        """Takes over `folder`, which is at the path `below` beneath `top`."""
-        self._folder, self._top, self._policy, self._below = folder, top, policy, below
-        self.fd = folder.fd
+    def __init__(
+        self, at: ResolvedPath, top: Place, policy: Policy, store: Filesystem, below: str = ""
+    ) -> None:
+        """Takes over `at`, an open directory at the path `below` beneath `top`."""
+        self._store, self._at, self.fd = store, at, at.fd
+        self._top, self._policy, self._below = top, policy, below
 
     @property
     def place(self) -> Place:
@@ -112,32 +101,38 @@ class Directory(WithBlock):
 
     @property
     def identity(self) -> object:
-        return self._folder.identity
+        return self._store.identity(self._at)
 
     def entries(self) -> list[Listed]:
         """What is in it, in any order; valid while it is open. Raises a `ToolError`."""
         try:
-            return [*self._folder.entries()]
+            return [*self._store.entries(self._at)]
         except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
+            raise refusal(error, self.place.told) from None
 
     def enter(self, name: str) -> "Directory | None":
         """The directory `name` in it; None for a link, a file or nothing. Raises a `ToolError`."""
         try:
-            inner = self._folder.enter(name)
+            inner = self._store.enter(self._at, name)
         except OSError as error:
-            raise refusals.refusal(error, self.place.inside(name).told) from None
+            raise refusal(error, self.place.inside(name).told) from None
         below = f"{self._below}/{name}" if self._below else name
-        return None if inner is None else Directory(inner, self._top, self._policy, below)
+        return (
+            None if inner is None else Directory(inner, self._top, self._policy, self._store, below)
+        )
 
     def open(self, name: str) -> ReadableFile:
         """The regular file `name` in it, never through a link. Raises a `ToolError`."""
         place = self.place.inside(name)
         self._policy.check_path(place.relative, place.absolute, Effect.READ, told=place.told)
         try:
-            return ReadableFile(self._folder.open(name), place, self._policy)
+            inner = ResolvedPath(self._at.above, (name,), fd=self.fd)
+            return ReadableFile(self._store.open(inner), place, self._policy)
         except OSError as error:
-            raise refusals.refusal(error, place.told) from None
+            raise refusal(error, place.told) from None
 
     def close(self) -> None:
-        self._folder.close()
+        self._at.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

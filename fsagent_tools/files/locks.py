@@ -10,19 +10,18 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from functools import partial
 
 from fsagent_tools import call
-from fsagent_tools.files import refusals
-from fsagent_tools.files.open_file import opened
-from fsagent_tools.files.replace import dead_temps
-from fsagent_tools.files.tree import remove_tree
-from fsagent_tools.records import dataclass
+from fsagent_tools.files.atomic import dead_temps, remove_tree
+from fsagent_tools.files.errors import locked_by_another
+from fsagent_tools.files.open_file import DIRECTORY, opened
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
 NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS
 SWEEP_EVERY = 60.0  # seconds between two looks for dead temps in one directory
 
 _Key = tuple[int, int]
+_Lock = tuple[_Key, str]  # of a directory, and a name in it
 _changed = threading.Condition()
-_files: dict[tuple[_Key, str], str] = {}  # -> the transaction that holds it, "" for none
+_files = set[_Lock]()
 _directories: dict[_Key, tuple[int, int]] = {}  # -> descriptor that carries the flock, holders
 _swept: dict[_Key, float] = {}
 
@@ -41,14 +40,9 @@ def locked(fd: int, name: str, timeout: float, path: str) -> AbstractContextMana
 def hold(key: _Key, name: str, timeout: float, path: str, fd: int = -1) -> Iterator[None]:
     """Hold the lock of `name` in what `key` stands for; fd: a directory that others lock, too.
 
-    A transaction has it from then on until its end. Raises `TimedOut` after `timeout` seconds,
-    `Cancelled` when the call is.
+    Raises `TimedOut` after `timeout` seconds, `Cancelled` when the call is.
     """
-    within = call.current.get().transaction
-    if within and not within.over:
-        within.keep(_taken(_Lock(key, name, fd, within.step), timeout, path))
-        name += "/"  # which no file is called: its threads do not change one file at the same time
-    release = _taken(_Lock(key, name, fd), timeout, path)
+    release = _taken((key, name), fd, timeout, path)
     try:
         yield
     finally:
@@ -70,71 +64,59 @@ def hold_all(places: Sequence[tuple[int, str]], path: str, timeout: float) -> It
         yield
 
 
-@dataclass(frozen=True)
-class _Lock:
-    """owner: the transaction that takes it, "" for none."""
-
-    key: _Key
-    name: str
-    fd: int
-    owner: str = ""
-
-    def take(self) -> bool:
-        place = self.key, self.name
-        if place in _files:
-            return False
-        carrier, holders = _directories.get(self.key, (-1, 0))
-        if not holders and self.fd >= 0:
-            # Its own open file description: a dup would not conflict with other holders of it.
-            carrier = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=self.fd)
-            try:
-                fcntl.flock(carrier, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                if error.errno not in NO_FLOCK:
-                    os.close(carrier)
-                    if isinstance(error, BlockingIOError):
-                        return False
-                    raise
-        _directories[self.key] = (carrier, holders + 1)
-        _files[place] = self.owner
-        return True
-
-    def release(self, taken_under: threading.Condition) -> None:
-        with _changed:
-            if taken_under is not _changed:  # a fork meanwhile left the lock with the parent
-                return
-            del _files[self.key, self.name]
-            carrier, holders = _directories[self.key]
-            if holders > 1:
-                _directories[self.key] = (carrier, holders - 1)
-            else:
-                del _directories[self.key]
-                if carrier >= 0:
-                    with suppress(OSError):
-                        # A child forked meanwhile has the same description: closing it would not
-                        # unlock it.
-                        fcntl.flock(carrier, fcntl.LOCK_UN)
-                    os.close(carrier)
-            _changed.notify_all()
+def _try(lock: _Lock, fd: int) -> bool:
+    """Take a lock that nobody has."""
+    if lock in _files:
+        return False
+    key, _ = lock
+    carrier, holders = _directories.get(key, (-1, 0))
+    if not holders and fd >= 0:
+        # Its own open file description: a dup would not conflict with other holders of it.
+        carrier = os.open(".", DIRECTORY, dir_fd=fd)
+        try:
+            fcntl.flock(carrier, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in NO_FLOCK:
+                os.close(carrier)
+                if isinstance(error, BlockingIOError):
+                    return False
+                raise
+    _directories[key] = (carrier, holders + 1)
+    _files.add(lock)
+    return True
 
 
-def _taken(lock: _Lock, timeout: float, path: str) -> Callable[[], None]:
-    """Take the lock, if its owner does not have it; returns what gives it back."""
+def _release(lock: _Lock, taken_under: threading.Condition) -> None:
+    with _changed:
+        if taken_under is not _changed:  # a fork meanwhile left the lock with the parent
+            return
+        _files.remove(lock)
+        key, _ = lock
+        carrier, holders = _directories[key]
+        if holders > 1:
+            _directories[key] = (carrier, holders - 1)
+        else:
+            del _directories[key]
+            if carrier >= 0:
+                with suppress(OSError):
+                    # A child forked meanwhile has the same description: closing it would not
+                    # unlock it.
+                    fcntl.flock(carrier, fcntl.LOCK_UN)
+                os.close(carrier)
+        _changed.notify_all()
+
+
+def _taken(lock: _Lock, fd: int, timeout: float, path: str) -> Callable[[], None]:
+    """Take the lock; returns what gives it back."""
     running, deadline, wait = call.current.get(), time.monotonic() + timeout, FIRST_WAIT
     with _changed:
-        while not lock.take():
-            if lock.owner and _files.get((lock.key, lock.name)) == lock.owner:
-                return _nothing
+        while not _try(lock, fd):
             running.check()
             if (left := deadline - time.monotonic()) <= 0:
-                raise refusals.locked_by_another(path, timeout)
+                raise locked_by_another(path, timeout)
             _changed.wait(min(wait, left))
             wait = min(wait * 1.5, LONGEST_WAIT)
-    return partial(lock.release, _changed)
-
-
-def _nothing() -> None:
-    """There is nothing to give back."""
+    return partial(_release, lock, _changed)
 
 
 def sweep(fd: int) -> None:

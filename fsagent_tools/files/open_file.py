@@ -1,25 +1,22 @@
-"""Open files and directories of this machine, and the identity of a content on disk."""
+"""Entries, open files and the identity of a content: on this machine, then in a store."""
 
 import errno
 import os
 import stat
 import struct
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import NamedTuple
-
-from fsagent_tools.files.port import Listed, os_error
 
 GRAIN_NS = 20_000_000  # kernels stamp files once a tick, at most 10 ms; doubled
 COARSE_GRAIN_NS = 2_000_000_000  # FAT; also any stamp in whole seconds
 _LARGEST = 64 << 20  # bytes of one read
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY
-_BENEATH = DIRECTORY | os.O_NOFOLLOW
+INNER = DIRECTORY | os.O_NOFOLLOW
 AT_CWD = -100  # AT_FDCWD of linux/fcntl.h: in place of a directory
-_NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link
 STATX_BTIME = 0x800  # asked for and, in the answer, known
 STATX_SIZE, STATX_BIRTH = 256, 80  # bytes of the answer, and where the time of birth is in it
 AT_SYMLINK_NOFOLLOW = 0x100
@@ -28,8 +25,13 @@ OVERLAY = 0x794C7630  # OVERLAYFS_SUPER_MAGIC of linux/magic.h
 KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "directory", stat.S_IFLNK: "link"}
 
 
+def os_error(code: int) -> OSError:
+    """An error of the system with its own words."""
+    return OSError(code, os.strerror(code))
+
+
 @contextmanager
-def opened(fd: int, name: str, flags: int = _BENEATH, mode: int = 0o600) -> Iterator[int]:
+def opened(fd: int, name: str, flags: int = INNER, mode: int = 0o600) -> Iterator[int]:
     """What is called so beneath `fd`, opened: by default a directory, never through a link."""
     found = os.open(name, flags, mode, dir_fd=fd)
     try:
@@ -89,7 +91,10 @@ def check_regular(status: os.stat_result) -> None:
 
 
 class Signature(NamedTuple):
-    """What `stat` says of a file's content; any write changes it, save one within a clock tick."""
+    """What `stat` says of a file's content; any write changes it, save one within a clock tick.
+
+    `str()` of it holds in other processes, too, as that of an `Etag` does.
+    """
 
     mtime_ns: int
     ctime_ns: int
@@ -108,6 +113,24 @@ class Signature(NamedTuple):
         grain = GRAIN_NS if self.mtime_ns % 1_000_000_000 else COARSE_GRAIN_NS
         now = time.time_ns() if now_ns is None else now_ns
         return now - max(self.mtime_ns, self.ctime_ns) < grain
+
+
+class LocalEntry(NamedTuple):
+    """What is at a path, of a link the link."""
+
+    status: os.stat_result
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.status.st_mode)
+
+    @property
+    def size(self) -> int:
+        return self.status.st_size
+
+    @property
+    def version(self) -> Signature:
+        return Signature.of(self.status)
 
 
 class LocalFile:
@@ -139,34 +162,65 @@ class LocalFile:
             self.fd = -1
 
 
-class LocalFolder:
-    """An open directory: its entries, and the way down, never by a link."""
+class Etag(NamedTuple):
+    """A version of a file: every write gives it another `tag`, in whichever process."""
 
-    __slots__ = ("fd",)
+    tag: str
+    size: int
+    mtime_ns: int = 0
 
-    def __init__(self, fd: int) -> None:
-        """Takes over `fd`."""
-        self.fd = fd
+    def racy(self, now_ns: int | None = None) -> bool:
+        """Never: no two contents have one tag."""
+        return False
+
+
+class _Stamps(NamedTuple):
+    st_size: int
+    st_mtime_ns: int
+
+
+class StoreEntry(NamedTuple):
+    """A file, or a directory, which has no version."""
+
+    name: str
+    version: Etag | None = None
 
     @property
-    def identity(self) -> tuple[int, int]:
-        status = os.fstat(self.fd)
-        return status.st_dev, status.st_ino
+    def kind(self) -> str:
+        return "file" if self.version else "directory"
 
-    def entries(self) -> Iterable[Listed]:
-        with os.scandir(self.fd) as scan:
-            return [*scan]
+    @property
+    def size(self) -> int:
+        return self.version.size if self.version else 0
 
-    def enter(self, name: str) -> "LocalFolder | None":
-        try:
-            return LocalFolder(os.open(name, DIRECTORY | os.O_NOFOLLOW, dir_fd=self.fd))
-        except OSError as error:
-            if error.errno in _NO_DIRECTORY:
-                return None
-            raise
+    def is_dir(self, *, follow_symlinks: bool = False) -> bool:
+        return not self.version
 
-    def open(self, name: str) -> LocalFile:
-        return LocalFile(os.open(name, READ | os.O_NOFOLLOW, dir_fd=self.fd))
+    def is_file(self, *, follow_symlinks: bool = False) -> bool:
+        return bool(self.version)
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def stat(self, *, follow_symlinks: bool = False) -> _Stamps:
+        return _Stamps(self.size, self.version.mtime_ns if self.version else 0)
+
+
+class StoredFile:
+    """A file that a store opened; here one whose bytes are all there.
+
+    Another one may fetch a window when `pread` asks for it, of what the file was when it was
+    opened, and raise `OSError` where that is gone.
+    """
+
+    fd = -1
+
+    def __init__(self, version: Etag, data: bytes = b"") -> None:
+        self.version, self._data = version, data
+
+    def pread(self, size: int, offset: int) -> bytes:
+        """At most `size` bytes from `offset`; fewer only at the end."""
+        return self._data[offset : offset + size]
 
     def close(self) -> None:
-        os.close(self.fd)
+        """Give up what is held open."""

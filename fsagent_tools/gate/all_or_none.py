@@ -1,15 +1,14 @@
 """Several changes of files as one: judged before the first, asked about once, all made or none."""
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from hashlib import sha256
 from typing import TypeVar
 
-from fsagent_tools.approval.request import previewed
-from fsagent_tools.approval.shown import describe
-from fsagent_tools.call import CancelFlag, PendingChange, changed, current
+from fsagent_tools.call import CancelFlag, PendingChange, changed, current, new_step
 from fsagent_tools.errors import Conflict, InvalidArguments, ToolError
-from fsagent_tools.gate import Gated
+from fsagent_tools.gate.gate import Gated
+from fsagent_tools.gate.request import describe, previewed
 
 _T = TypeVar("_T")
 MOST_FILES = 100  # of one call
@@ -23,19 +22,21 @@ def as_one(
     """Inside the block happens what `change` tells of all its files, or nothing; nobody is asked
     any more. done: the paths that were written so far. several: there is more than one step to it.
 
-    Where no history is kept, a block that fails after all was judged, as the disk is full or others
-    changed a file meanwhile, leaves what it has done, and the error says so.
+    If it fails after all was judged, as the disk is full or others changed a file meanwhile, what
+    was written is put back; without a history it stays. The error says so.
     """
     if watch := current.get().watch:
         watch(change)
-    kept = several and where.services.keeps_history
-    whole = where.transaction() if kept else nullcontext()
+    step = current.get().step or new_step()
     try:
-        with changed(watch=None, cancelled=CancelFlag()), whole:
+        with changed(watch=None, cancelled=CancelFlag(), step=step):
             yield
     except ToolError as error:
-        if done and not kept:
-            error.hint = f"Done before it, and not taken back: {', '.join(done)}. {error.hint}"
+        stays = [*done]
+        if several and where.services.keeps_history:
+            stays = where.services.history.put_back(step)
+        if stays:
+            error.hint = f"Written before that, and not put back: {', '.join(stays)}. {error.hint}"
         elif _NOTHING not in error.message:
             error.message += f" {_NOTHING}"
         raise
@@ -54,10 +55,6 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
     given, done = list[_T](), list[str]()
     whole = _joined([change for change in planned if change])
     with as_one(where, whole, done, several=len(parts) > 1):
-        # A transaction keeps the locks, which are of directories: in one order, whoever does it.
-        for path in sorted(places, key=lambda place: (place.rpartition("/")[0], place)):
-            with where.files.lock(path):
-                pass
         for (path, part), change in zip(parts, planned, strict=True):
             with changed(watch=_only(change)):
                 given.append(part())

@@ -1,170 +1,100 @@
 """The history of one session: what changed, and the way back."""
 
-import errno
-import json
+import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 
 from fsagent_tools import call
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import InvalidArguments, Missing, NotConfigured, WriteFailed
+from fsagent_tools.errors import Conflict, InvalidArguments, Missing, NotConfigured, WriteFailed
+from fsagent_tools.files.errors import outside
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.refusals import outside
-from fsagent_tools.history.archive import Archive
-from fsagent_tools.history.commands import CommandWatch
-from fsagent_tools.history.contents import Contents
-from fsagent_tools.history.diffs import diff_of, diff_of_change, step_changes
-from fsagent_tools.history.live import Disk
-from fsagent_tools.history.recorder import JournalWriter
-from fsagent_tools.history.states import JournalLine
-from fsagent_tools.history.timeline import Step, Timeline, Transition, steps_of
-from fsagent_tools.history.transactions import Transactions
-from fsagent_tools.history.undo import Undo
+from fsagent_tools.history.diffs import diff_of, step_change
+from fsagent_tools.history.journal import Journal
+from fsagent_tools.history.reverting import PathPlan, Reverting
+from fsagent_tools.history.snapshots import Snapshots
+from fsagent_tools.history.store import HistoryStore, RecordedChange, Step
 from fsagent_tools.policy import Policy
-from fsagent_tools.replies import StepChange, TakenBack
-from fsagent_tools.runtime.forked import owned
-from fsagent_tools.runtime.once import once
+from fsagent_tools.replies import StepChange, TakenBack, Unrestored
 from fsagent_tools.session.memory import Session
+from fsagent_tools.text import first_lines
 
-LARGEST_SHOWN = 1 << 20  # bytes of a file whose diff is told of a command
-
-
-class HistoryView:
-    """One look: all steps, and those that count for the caller. counts: whether one does."""
-
-    def __init__(self, archive: Archive, disk: Disk, counts: Callable[[Step], bool]) -> None:
-        self._disk, self._counts = disk, counts
-        lines = archive.lines()
-        self._all = steps_of(lines)
-        self.timeline = Timeline(step for step in self._all if counts(step))
-        self.contents = Contents(archive, lines, disk)
-
-    def mark(self, name: str) -> Step:
-        """The checkpoint or step with that ID, of whatever session. Raises `Missing`."""
-        found = next((step for step in reversed(self._all) if step.id == name), None)
-        if found is None:
-            newest = ", ".join(step.id for step in self.timeline.steps[-3:][::-1])
-            raise Missing(
-                f"There is no checkpoint or step {name!r} in the history.",
-                hint=f"It may be older than what is kept. The newest are: {newest or 'none'}.",
-            )
-        return found
-
-    def since(self, mark: Step) -> list[Step]:
-        """The caller's steps after `mark`, and those of the session that made it."""
-
-        def counts(step: Step) -> bool:
-            same = step.thread == mark.thread if mark.thread else step.session == mark.session
-            return step.at > mark.at and (same or self._counts(step))
-
-        return [step for step in self._all if counts(step)]
-
-    def visible(self, step: Step) -> Step:
-        """The step without what the policy closes."""
-        seen = [one for one in step.changes if not self._disk.closed(one.path, Effect.READ)]
-        return replace(step, changes=tuple(seen))
+LARGEST_SHOWN = 1 << 20  # bytes of a file whose diff is logged with a command
+_NO_STEP = -1  # what undid a change that somebody else had undone
+_NAMED, _LINES, _WIDTH = 20, 20, 160  # paths that a refusal names, and the size of its diff
+_IN_EFFECT = "kind IN ('change', 'job') AND number IN (SELECT step FROM change WHERE undone = 0)"
+_REDOABLE = f"({_IN_EFFECT} OR (kind = 'undo' AND undone = 0))"
 
 
 class History:
     """What became of the files of a session; iterating gives its steps, the first one first.
 
     The steps are those of the workspace, or inside `identified(session=...)` those of that
-    session, in whatever process they were made.
+    session, in whatever process they were made; with `everybody` those of all sessions.
     """
 
     def __init__(
         self, root: Path, policy: Policy, session: Session, *, durable: bool, home: str = ""
     ) -> None:
         """Does no IO. home: see `state_folder`."""
-        self.archive = Archive(root, home)
-        self.recorder = recorder = JournalWriter(self.archive, session)
-        self._session = session
-        self._files = LocalFiles(root, policy, durable=durable, recording=lambda: recorder)
-        owned(self)
-
-    def disown(self) -> None:
-        """In a forked process: what commands change is found anew."""
-        vars(self).pop("commands", None)
+        self.store = HistoryStore(root, home)
+        self.recorder = Journal(self.store, session)
+        self.commands = Snapshots(self.store, policy, session.id)
+        self._session, self._files = session, LocalFiles(root, policy, durable=durable)
+        self._reverting = Reverting(self.store, self._files, session)
 
     def __iter__(self) -> Iterator[StepChange]:
         return iter(self.steps())
-
-    @once
-    def commands(self) -> CommandWatch:
-        """Finds what commands change."""
-        return CommandWatch(Path(os.path.realpath(self.archive.root)), self._files, self.recorder)
 
     @cached_property
     def kept(self) -> bool:
         """Whether there is a place for it; `logging` is told where there is none."""
         try:
-            self.archive.begin()
-            return True
+            self.store.rows("SELECT 1")
         except (OSError, NotConfigured) as error:
-            import logging  # needed for nothing else
-
             logging.getLogger("fsagent_tools").warning("No history is kept: %s", error)
             return False
+        return True
+
+    def close(self) -> None:
+        self._files.close()
+        self.store.close()
+        self.commands.forget()
 
     def steps(self, *, everybody: bool = False) -> list[StepChange]:
-        """The steps; everybody: those of every session on these files."""
-        view = self._view(everybody=everybody)
-        in_effect = {step.id for step in view.timeline.last(len(view.timeline.steps))}
-        return list(step_changes(map(view.visible, view.timeline.steps), view.contents, in_effect))
+        """The steps, in the order of time."""
+        found = self._steps("1", everybody=everybody)
+        return [step_change(self.store, step, self._visible([step])) for step in found]
 
-    def of_call(self, call: str) -> Iterator[tuple[str, str]]:
-        """Paths and diffs of what a call changed just now; of large files only that they changed.
-
-        Only the journal that is being written is looked through.
-        """
-        disk = Disk(self._files)
-        ours = {"call": call, "session": self._session.id}
-        lines = [line for line in self.archive.latest() if ours.items() <= line.items()]
-        contents = Contents(self.archive, lines, disk)
-        for change in (change for step in steps_of(lines) for change in step.changes):
-            size = max(change.before.identity[2], change.after.identity[2])
-            if disk.closed(change.path, Effect.READ):
-                continue
-            large = f"{change.verb} {change.path} ({size:,} bytes)" if size > LARGEST_SHOWN else ""
-            yield change.path, large or diff_of_change(change, contents)
+    def of_call(self, identifier: str) -> Iterator[tuple[str, str]]:
+        """Paths and diffs of what a call changed just now; of large ones only that it changed."""
+        where = "call = ? AND session = ?"
+        for change in self._visible(self.store.steps(where, identifier, self._session.id)):
+            sides = [one.hash for one in (change.before, change.after) if one]
+            size = max(len(self.store.content(digest) or b"") for digest in sides)
+            large = f"changed {change.path} ({size:,} bytes)"
+            yield change.path, large if size > LARGEST_SHOWN else diff_of(self.store, change)
 
     def checkpoint(self, name: str = "") -> str:
-        """Remember how the files are now; returns the checkpoint's id, for `undo(to=...)`."""
+        """See `Workspace.checkpoint`."""
         with call.changed(step=(step := call.new_step())):
             try:
-                self.recorder.append([{"checkpoint": name}])
+                self.store.record(self._session.id, [], "checkpoint", name)
             except OSError as error:
-                reason = os.strerror(error.errno or errno.EIO)
-                raise WriteFailed(
-                    f"The checkpoint could not be kept ({reason}).",
-                    hint=f"Make room in {error.filename or self.archive.folder}.",
-                ) from error
+                raise _no_room(error) from error
         return step
 
-    def checkpoints(self, name: str = "") -> list[StepChange]:
-        """Those of every session whose name begins so, the first one first."""
-        return self._marks(self.archive.lines(_json(checkpoint=name)[:-1]))
-
-    def _marks(self, lines: list[JournalLine]) -> list[StepChange]:
-        steps = [step for step in steps_of(lines) if step.kind == "checkpoint"]
-        contents = Contents(self.archive, lines, Disk(self._files))
-        return list(step_changes(steps, contents, set()))
-
     def diff(self, since: str = "", *, everybody: bool = False) -> str:
-        """What changed since a checkpoint or step, default since the first step, as unified diffs.
-
-        Of the paths that the session changed, as they are now; everybody: that any session did.
-        Raises `Missing`.
-        """
-        view = self._view(everybody=everybody)
-        steps = view.since(view.mark(since)) if since else view.timeline.steps
-        first: dict[str, Transition] = {}
-        for change in (change for step in steps for change in view.visible(step).changes):
+        """See `Workspace.diff`. Of the paths that the session changed, as they are now."""
+        steps = self._since(since, everybody) if since else self._steps("1", everybody=everybody)
+        first = dict[str, RecordedChange]()
+        for change in self._visible(steps):
             first.setdefault(change.path, change)
-        return "\n".join(filter(None, (_since(one, view.contents) for one in first.values())))
+        changes = (one._replace(after=self._reverting.present(one.path)) for one in first.values())
+        found = (diff_of(self.store, one) for one in changes if one.before != one.after)
+        return "\n".join(filter(None, found))
 
     def undo(
         self,
@@ -175,40 +105,155 @@ class History:
         dry_run: bool = False,
         everybody: bool = False,
     ) -> TakenBack:
-        """Take back the last `steps`, or all since the checkpoint or step `to`.
-
-        paths: of these files and directories only, from the root or absolute. dry_run: only say
-        what would happen. everybody: steps of every session count. Where a file changed since, the
-        lines that the session changed are put back among the others' if no line is in doubt. Where
-        nothing was changed since `to`, nothing is taken back, and no step is made. Raises
-        `Conflict`, nothing then changed, for lines in doubt; `Missing` where there are no steps, or
-        no `to`; `OutsideWorkspace` for a path that is not beneath the root.
-        """
+        """See `Workspace.undo`."""
         if not isinstance(steps, int):
             raise InvalidArguments(f"steps is a number, not {steps!r}.")
         given = [] if paths is None else [*paths]
         if isinstance(paths, str) or not all(isinstance(path, str) for path in given):
             raise InvalidArguments(f"paths is several paths, not {paths!r}.")
-        beneath = None if paths is None else [*map(self._from_root, given)]
-        if "commands" in vars(self):
-            self.commands.catch_up()
-        view = self._view(everybody=everybody)
-        about: dict[str, object]
+        tops = None if paths is None else [*map(self._from_root, given)]
         if to is not None:
-            mark = view.mark(to)
-            wanted, about = view.since(mark), {"to": mark.at}
+            found, most, in_effect = self._since(to, everybody), 1 << 62, "1"
         else:
-            wanted = view.timeline.last(max(steps, 0))[::-1]
-            about = {"of": [step.id for step in wanted]}
-        if to is None and not wanted:
-            raise Missing("There is nothing to take back.")
-        if not any(step.changes or step.lost for step in wanted):
-            return TakenBack((), ())
-        return self._undo.run("undo", about, wanted, paths=beneath, dry_run=dry_run)
+            found, most = self._steps(_IN_EFFECT, everybody=everybody), max(steps, 0)
+            in_effect = "undone = 0"
+        chosen, changes = list[Step](), list[RecordedChange]()
+        for step in reversed(found):
+            some = [c for c in self._changes([step], in_effect) if _is_beneath(c.path, tops)]
+            if some and len(chosen) < most:
+                chosen, changes = [step, *chosen], [*some, *changes]
+        if to is None and not chosen:
+            where = f" that changed {', '.join(given)}" if given else ""
+            hint = "`fsagent log` lists the steps of all sessions."
+            raise Missing(f"There is no step{where} to undo.", hint=hint)
+        jobs = {step.number for step in chosen if step.kind == "job"} if tops is None else set()
+        return self._run("undo", chosen, changes, jobs, dry_run=dry_run)
+
+    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
+        """See `Workspace.redo`."""
+        last = self._steps(_REDOABLE, everybody=everybody)[-1:]
+        if [step.kind for step in last] != ["undo"]:
+            raise Missing("There is no undo to revert, or something was changed since.")
+        return self._run("redo", last, self._changes(last), set(), dry_run=dry_run)
+
+    def put_back(self, step: str) -> list[str]:
+        """Undo what a step has done so far, as if it had not begun; the paths that stay."""
+        changes = self._changes(self.store.steps("id = ? AND session = ?", step, self._session.id))
+        with call.changed(step=call.new_step(), cancelled=call.CancelFlag()):
+            undo, done = self._reverting.run("undo", self._reverting.plans(changes))
+        if not (stays := [one.path for one in done if one.problem]):
+            changes += self.store.changes("step = ?", undo)
+            self.store.forget(change.number for change in changes)
+        return stays
+
+    def _run(
+        self,
+        kind: str,
+        steps: list[Step],
+        changes: list[RecordedChange],
+        jobs: set[int],
+        *,
+        dry_run: bool,
+    ) -> TakenBack:
+        """jobs: steps whose changes stay, as others may have made them."""
+        plans = self._reverting.plans(changes, jobs)
+        ids, current = tuple(step.id for step in reversed(steps)), call.current.get()
+        if dry_run and plans:
+            return self._result(ids, plans)
+        if _nothing_done(plans):
+            raise self._refusal(plans)
+        if not plans:  # all is as it was before
+            return self._mark(kind, _NO_STEP, steps, changes) if not dry_run else TakenBack((), ())
+        if current.watch:
+            facts = tuple((one.path, one.present, one.target) for one in plans)
+            diff = self._result(ids, plans).diff
+            current.watch(
+                call.PendingChange(kind, tuple(f[0] for f in facts), state=facts, told=diff)
+            )
+        with call.changed(step=current.step or call.new_step()):
+            try:
+                number, done = self._reverting.run(kind, plans)
+                if _nothing_done(done):
+                    raise self._refusal(done)
+                left = {one.path for one in done if one.problem}
+                dealt_with = [c for c in changes if c.step not in jobs or c.path not in left]
+                self._mark(kind, number, steps, dealt_with)
+            except OSError as error:
+                raise _no_room(error) from error
+        return self._result(ids, done)
+
+    def _mark(
+        self, kind: str, number: int, steps: list[Step], changes: list[RecordedChange]
+    ) -> TakenBack:
+        """Note what is undone, last: an undo that was killed is begun again."""
+        with self.store.writing() as database:
+            for undo in (step.number for step in steps if step.kind == "undo"):
+                database.execute("UPDATE step SET undone = 1 WHERE number = ?", (undo,))
+                database.execute("UPDATE change SET undone = 0 WHERE undone = ?", (undo,))
+            for change in changes if kind == "undo" else ():
+                query = "UPDATE change SET undone = ? WHERE number = ?"
+                database.execute(query, (number, change.number))
+        return TakenBack((), ())
+
+    def _result(self, steps: tuple[str, ...], plans: Sequence[PathPlan]) -> TakenBack:
+        done = [one for one in plans if not one.problem]
+        left = (Unrestored(p.path, p.problem, self._diff([p])) for p in plans if p.problem)
+        paths = tuple(one.path for one in done)
+        return TakenBack(steps, paths, tuple(left), partial(self._diff, done))
+
+    def _diff(self, plans: Iterable[PathPlan]) -> str:
+        """From what is there now to what was there before."""
+        changes = [RecordedChange(one.path, one.present, one.target) for one in plans]
+        shown = (one for one in changes if not self._reverting.closed(one.path, Effect.READ))
+        return "\n".join(filter(None, (diff_of(self.store, one) for one in shown)))
+
+    def _refusal(self, plans: list[PathPlan]) -> Conflict:
+        left = self._result((), plans).left
+        lines = [f"{one.path}: {one.reason}." for one in left[:_NAMED]]
+        lines[0] += "\n" + first_lines(left[0].diff, _LINES, _WIDTH, "; `conflicts` has all")
+        if more := len(left) - len(lines):
+            lines.append(f"({more:,} more files; `conflicts` has all)")
+        said = "Nothing was undone. The diff shows what undo would have changed."
+        return Conflict(
+            "\n".join([said, *lines, ""]),
+            hint="Restore these files by hand, or undo an earlier step with `steps`.",
+            details={"conflicts": [vars(one) for one in left]},
+        )
+
+    def _visible(self, steps: Iterable[Step]) -> list[RecordedChange]:
+        """Their changes, without what the policy closes."""
+        closed = self._reverting.closed
+        return [one for one in self._changes(steps) if not closed(one.path, Effect.READ)]
+
+    def _changes(self, steps: Iterable[Step], also: str = "1") -> list[RecordedChange]:
+        numbers = ", ".join(str(step.number) for step in steps)
+        return self.store.changes(f"step IN ({numbers}) AND {also}")
+
+    def _steps(self, where: str, *values: object, everybody: bool) -> list[Step]:
+        """Those that count for the caller."""
+        if everybody:
+            return self.store.steps(where, *values)
+        if thread := call.current.get().ids.get("session"):
+            return self.store.steps(f"{where} AND thread = ?", *values, thread)
+        return self.store.steps(f"{where} AND session = ?", *values, self._session.id)
+
+    def _since(self, name: str, everybody: bool) -> list[Step]:
+        """The steps after a checkpoint or step, and those of the session that made it."""
+        is_mark = "id = ?1 OR (kind = 'checkpoint' AND name = ?1)"
+        if not (found := self.store.steps(is_mark, name)):
+            newest = ", ".join(s.id for s in self._steps("1", everybody=everybody)[-3:][::-1])
+            raise Missing(
+                f"There is no checkpoint or step {name!r} in the history.",
+                hint=f"It may be older than what is kept. The newest are: {newest or 'none'}.",
+            )
+        mark = found[-1]
+        own = {*self._steps("number > ?", mark.number, everybody=everybody)}
+        own |= {*self.store.steps("session = ? AND thread = ?", mark.session, mark.thread)}
+        return [step for step in self.store.steps("number > ?", mark.number) if step in own]
 
     def _from_root(self, path: str) -> str:
-        """As the journal has it."""
-        for top in (self.archive.root.absolute(), os.path.realpath(self.archive.root)):
+        """As the store has it."""
+        for top in (self.store.given, self.store.root):
             if os.path.isabs(path) and Path(path).is_relative_to(top):
                 path = str(Path(path).relative_to(top))
         plain = os.path.normpath(path)
@@ -216,55 +261,18 @@ class History:
             raise outside(path)
         return plain
 
-    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
-        """Take back the last undo, if nothing was changed after it; several, one after the other.
 
-        Raises as `undo` does.
-        """
-        view = self._view(everybody=everybody)
-        last = view.timeline.undone
-        if last is None:
-            raise Missing("There is no undo to take back.")
-        return self._undo.run("redo", {"of": last.id}, [last], dry_run=dry_run)
-
-    @property
-    def transactions(self) -> Transactions:
-        """Changes that all happen or none."""
-        return Transactions(self.recorder, self._session, self._undo)
-
-    @property
-    def _undo(self) -> Undo:
-        return Undo(self._files, self.recorder, self._session, self._contents, self._diff_of)
-
-    def _contents(self) -> Contents:
-        return Contents(self.archive, self.archive.lines(), Disk(self._files))
-
-    def _view(self, *, everybody: bool) -> HistoryView:
-        return HistoryView(
-            self.archive, Disk(self._files), (lambda _: True) if everybody else self._own
-        )
-
-    def _diff_of(self, step: str) -> str:
-        view = self._view(everybody=True)
-        found = [view.visible(one) for one in view.timeline.steps if one.id == step]
-        return "\n".join(one.diff() for one in step_changes(found, view.contents, set()))
-
-    def _own(self, step: Step) -> bool:
-        """Whether the step is of the session in whose name this call runs."""
-        if thread := call.current.get().ids.get("session"):
-            return step.thread == thread
-        return step.session == self._session.id
-
-    def close(self) -> None:
-        self._files.close()
+def _nothing_done(plans: Sequence[PathPlan]) -> bool:
+    """Whether all of it stays, some of it only for now."""
+    return all(one.problem for one in plans) and not all(one.is_final for one in plans)
 
 
-def _since(first: Transition, contents: Contents) -> str:
-    now = contents.disk.state(first.path)
-    unchanged = contents.same(first.before, now)
-    return "" if unchanged else diff_of(first.path, first.before, now, contents)
+def _is_beneath(path: str, tops: list[str] | None) -> bool:
+    return tops is None or any(top in (".", path) or path.startswith(f"{top}/") for top in tops)
 
 
-def _json(**field: str) -> bytes:
-    """A field as a line of the journal has it."""
-    return json.dumps(field, separators=(",", ":"))[1:-1].encode()
+def _no_room(error: OSError) -> WriteFailed:
+    return WriteFailed(
+        f"The history could not be written ({error.strerror}), so nothing was changed.",
+        hint=f"Make room in {error.filename}.",
+    )

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import takewhile, zip_longest
 
 from fsagent_tools.lines.document import NEARBY, Document
+from fsagent_tools.lines.hunks import Hunk, grouped, refine
 from fsagent_tools.lines.source import Lines, split, text_of
-from fsagent_tools.lines.splice import Hunk, grouped, refine
 from fsagent_tools.names import display
 from fsagent_tools.text import MAX_LINE_CHARS, changed_part, clip, newline_of
 

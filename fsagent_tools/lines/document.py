@@ -1,7 +1,7 @@
 """One file's lines with their IDs, and what a session was shown of them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from string import punctuation
@@ -9,13 +9,11 @@ from typing import NamedTuple
 
 from fsagent_tools.encoding import with_escapes
 from fsagent_tools.errors import NotReadYet, StaleLineIds
-from fsagent_tools.lines.ids import WIDTH, split_ids
+from fsagent_tools.lines.hunks import Hunk, grouped
+from fsagent_tools.lines.ids import STYLES, WIDTH, Style, split_ids
 from fsagent_tools.lines.index import LineIndex, aligned
 from fsagent_tools.lines.source import Lines, Window, text_of
-from fsagent_tools.lines.splice import Hunk, grouped
-from fsagent_tools.lines.styles import STYLES, Style
-from fsagent_tools.records import dataclass
-from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, in_quotes, unclipped
+from fsagent_tools.text import MAX_LINE_CHARS, in_quotes, unclipped
 
 NEARBY = 8  # live lines shown in a refusal
 ROOM = 4000  # characters they may take
@@ -109,11 +107,6 @@ class Document:
             return
         if not self.lines.count:
             raise NotReadYet(f"{self.name} is empty. {NOTHING}", hint="Fill it with `write`.")
-        if self.name.lower().endswith(NOTEBOOK):
-            raise NotReadYet(
-                f"{self.name} is a notebook, read as cells, which have no line IDs. {NOTHING}",
-                hint="Lines of its JSON have IDs where `grep` shows them.",
-            )
         raise NotReadYet(
             f"{self.name} has no line IDs yet. Read the file first to generate line IDs."
         )

@@ -3,17 +3,15 @@
 from array import array
 from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 from zlib import adler32, crc32
 
-from fsagent_tools.lines.ids import WIDTH, IdSet, split_ids
+from fsagent_tools.lines.hunks import Hunk
+from fsagent_tools.lines.ids import STYLES, WIDTH, IdSet, Style, split_ids
 from fsagent_tools.lines.source import Window, bare_lines
-from fsagent_tools.lines.splice import Hunk
-from fsagent_tools.lines.styles import STYLES, Style
-from fsagent_tools.records import dataclass
 
 VERSION = 3
 SUM = 16  # hex digits of a line's checksum; the first half is that of its text without white space

@@ -3,11 +3,11 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate, pairwise, starmap
 from operator import itemgetter
 
-from fsagent_tools.records import dataclass
 from fsagent_tools.text import clip
 
 Fetch = Callable[[int, int], bytes]

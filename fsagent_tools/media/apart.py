@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from fsagent_tools import errors
@@ -17,14 +16,14 @@ from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.media.warm import Readers
 from fsagent_tools.policy import Limits
-from fsagent_tools.process.launcher import Launch, Launcher, View
-from fsagent_tools.process.reader import libraries
 from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.shadows import is_written
-from fsagent_tools.sandbox.profile import Profile
+from fsagent_tools.shell.profile import Launch, Profile
+from fsagent_tools.shell.reader import libraries
 
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _recent = Recent()  # by content: who asks for one had it
+SECONDS_OF = {"fsagent_tools.web.convert": 10}  # of computing: a page of 2 MB takes up to 6
 _ENV = {  # threads and arenas take address space for each core of the machine
     "LANG": "C.UTF-8",
     "MALLOC_ARENA_MAX": "1",
@@ -49,15 +48,9 @@ def pdf_pictures(data: bytes, numbers: Sequence[int], seconds: float = PATIENCE)
     return [Picture(**reply) for reply in ask("page_pictures", data, [[*numbers]], seconds)]
 
 
-def read_picture(data: bytes, seconds: float = PATIENCE) -> Picture:
-    """`image.prepare_image`. Raises like `pdf_text`, too."""
-    return Picture(**ask("picture", data, [], seconds))
-
-
-def notebook_cells(data: bytes) -> tuple[list[str], dict[int, int]] | None:
-    """`notebook.cells`. Raises like `pdf_text`."""
-    reply = _remembered("cells", data, [], PATIENCE)
-    return reply and (reply[0], {int(line): number for line, number in reply[1].items()})
+def read_picture(data: bytes, seconds: float = PATIENCE) -> list[Picture]:
+    """`image.prepare_parts`. Raises like `pdf_text`, too."""
+    return [Picture(**reply) for reply in ask("picture", data, [], seconds)]
 
 
 def notebook_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:
@@ -81,14 +74,14 @@ def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) ->
 
 
 def ask(
-    name: str, data: bytes, arguments: list[Any], seconds: float, where: ModuleType = child
+    name: str, data: bytes, arguments: list[Any], seconds: float, module: str = child.__name__
 ) -> Any:
-    """What the function `name` of `where`, run in a process of its own, says of `data`."""
+    """What the function `name` of `module`, run in a process of its own, says of `data`."""
     with tempfile.TemporaryFile() as document, tempfile.TemporaryFile() as answer:
         document.write(data)
         document.seek(0)
         asked = json.dumps([name, arguments]).encode()
-        if code := _readers(where.__name__).ask(asked, document.fileno(), answer.fileno(), seconds):
+        if code := _readers(module).ask(asked, document.fileno(), answer.fileno(), seconds):
             raise ended(code)
         answer.seek(0)
         reply = json.loads(answer.read().decode())  # no copy of it is kept meanwhile
@@ -104,11 +97,13 @@ def _launch(module: str) -> Launch:
     packages = [p for p in path if p.endswith(("site-packages", "dist-packages"))]
     profile = Profile((), readable=(*libraries(), *packages, own, "/proc"))
     argv = [sys.executable, "-I", "-S", "-c", _CODE.replace("MODULE", module), *path]
-    limits = Limits(memory=MEMORY << 20, cpu_seconds=SECONDS, file_size=MOST_SAID)
+    limits = Limits(
+        memory=MEMORY << 20, cpu_seconds=SECONDS_OF.get(module, SECONDS), file_size=MOST_SAID
+    )
     return Launch(argv, _ENV, "/", profile=profile, limits=limits)
 
 
 @cache
 def _readers(module: str) -> Readers:
     """Those of all workspaces: what they start knows nothing of any, and ends soon after use."""
-    return Readers(Launcher(View(unused=child.WARM)), partial(_launch, module))
+    return Readers(partial(_launch, module))

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
 from fsagent_tools.media.ends import LOST
-from fsagent_tools.process.bell import Bell
-from fsagent_tools.process.launcher import Launch, Launcher
-from fsagent_tools.process.running import TURN
 from fsagent_tools.runtime.forked import owned
+from fsagent_tools.shell.launch import start
+from fsagent_tools.shell.profile import Launch
+from fsagent_tools.shell.runner import Wakeup
 
 _PATIENCE = 2.0  # seconds for a child to end
 
@@ -23,8 +23,8 @@ _PATIENCE = 2.0  # seconds for a child to end
 class Readers:
     """May be asked from any thread. launch: what a child is started as, see `child.py`."""
 
-    def __init__(self, launcher: Launcher, launch: Callable[[], Launch]) -> None:
-        self._launcher, self._launch = launcher, launch
+    def __init__(self, launch: Callable[[], Launch]) -> None:
+        self._launch = launch
         self._lock = threading.Lock()
         self._idle: list[_Reader] = []
         weakref.finalize(self, _end, self._idle)
@@ -45,7 +45,7 @@ class Readers:
                 return code
         elif warm:
             warm.end()
-        code = self._asked(_Reader(self._launcher, launch), question, files, until)
+        code = self._asked(_Reader(launch), question, files, until)
         return LOST if code is None else code
 
     def disown(self) -> None:
@@ -70,13 +70,13 @@ class Readers:
 
 
 class _Reader:
-    def __init__(self, launcher: Launcher, launch: Launch) -> None:
+    def __init__(self, launch: Launch) -> None:
         self.launch = launch
         self._sock, theirs = socket.socketpair()
         try:
             with theirs, open(os.devnull, "r+b") as nothing:
                 streams = theirs.fileno(), nothing.fileno(), nothing.fileno()
-                self._child, _ = launcher.start(launch, streams)
+                self._child = start(launch, streams)
         except BaseException:
             self._sock.close()
             raise
@@ -92,10 +92,9 @@ class _Reader:
         return int(json.loads(reply)) if reply else None
 
     def _wait(self, until: float) -> None:
-        call, bell, poll = current.get(), Bell(), select.poll()
+        call, bell, poll = current.get(), Wakeup(), select.poll()
         poll.register(self._sock, select.POLLIN)
-        if bell.fileno() >= 0:
-            poll.register(bell, select.POLLIN)
+        poll.register(bell, select.POLLIN)
         try:
             with call.cancelled.waking(bell.ring):
                 while True:
@@ -103,8 +102,7 @@ class _Reader:
                     left = until - time.monotonic()
                     if left <= 0:
                         raise TimedOut("Reading the document took too long.")
-                    turn = left if bell.fileno() >= 0 else min(left, TURN)
-                    if self._sock.fileno() in dict(poll.poll(1000 * turn)):
+                    if self._sock.fileno() in dict(poll.poll(1000 * left)):
                         return
         finally:
             bell.close()

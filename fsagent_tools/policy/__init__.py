@@ -3,12 +3,12 @@
 import os
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 
-from fsagent_tools.effects import Effect
+from fsagent_tools.effects import BY_NAME, Effect
 from fsagent_tools.errors import (
     ActionDenied,
     ConfigInvalid,
@@ -24,10 +24,8 @@ from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
-from fsagent_tools.records import dataclass
-from fsagent_tools.runtime import above
-from fsagent_tools.runtime.checks import check_types
 from fsagent_tools.runtime.state import STATE, is_own_state, own_state
+from fsagent_tools.validation import check_types
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
 _LISTS = ("allowed_actions", "allowed_paths", "denied_paths", "write_denied")
@@ -64,7 +62,7 @@ class Policy:
             `secrets/**` and `/secrets` at the root only. `[id]` is also the name `[id]`.
         max_file_size: Bytes, or text such as "50MB"; larger files are neither read nor written. By
             default any size is, but what needs a whole text at once takes 100 MB.
-        process: How commands run. With namespaces they obey `denied_paths` and `write_denied` for
+        process: How commands run. With bubblewrap they obey `denied_paths` and `write_denied` for
             whatever exists; a readonly policy makes them read-only.
         allow_hosts: Hosts (`host` or `host:port`, exactly) that may be reached although they are
             not public, such as "localhost:8000".
@@ -125,10 +123,10 @@ class Policy:
         """Raise `ConfigInvalid` for an allowed action that neither we nor the toolset have."""
         known = {*known}
         unknown = {*(self.allowed_actions or ())} - known
-        if unknown and (unknown := unknown - {*above.by_name()}):
+        if unknown and (unknown := unknown - {*BY_NAME}):
             raise ConfigInvalid(
                 f"allowed_actions: there is no {', '.join(map(repr, sorted(unknown)))}.",
-                hint=f"There are: {', '.join(sorted(known or above.by_name()))}.",
+                hint=f"There are: {', '.join(sorted(known or BY_NAME))}.",
             )
 
     def check_action(self, name: str, effect: Effect, *, shown: str = "") -> None:
@@ -214,8 +212,8 @@ class Policy:
         Raises:
             ConfigInvalid: If the action is unknown.
         """
-        if (effect := effect or above.by_name().get(action)) is None:
-            known = ", ".join(above.by_name())
+        if (effect := effect or BY_NAME.get(action)) is None:
+            known = ", ".join(BY_NAME)
             raise ConfigInvalid(f"There is no action {action!r}.", hint=f"There are: {known}.")
         try:
             self.check_action(action, effect)

@@ -1,23 +1,31 @@
 """Network hosts as a policy writes them: `host`, `host:port`, `[::1]:port`, and a proxy's URL."""
 
 import re
-from dataclasses import field
-
-from fsagent_tools.records import dataclass
+from dataclasses import dataclass, field
 
 NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 
 
 @dataclass(frozen=True)
 class HostRule:
-    """One host of a policy; without a port it stands for every port."""
+    """One host of a policy; without a port it stands for every port.
+
+    is_below: It stands for the names below it instead.
+    """
 
     host: str
     port: int | None = None
+    is_below: bool = False
 
     @classmethod
-    def parse(cls, text: str) -> "HostRule":
-        """Raises `ValueError` for anything but a bare host or address with an optional port."""
+    def parse(cls, text: str, *, below: bool = False) -> "HostRule":
+        """Raises `ValueError` for anything but a bare host or address with an optional port.
+
+        below: Allow `*.example.com`.
+        """
+        if below and text.startswith("*."):
+            rule = cls.parse(text[2:])
+            return cls(rule.host, rule.port, is_below=True)
         literal = re.fullmatch(r"\[([0-9a-f:.]+)\](?::(\d{1,5}))?", text.lower())
         named = re.fullmatch(r"([^:\[\]]+)(?::(\d{1,5}))?", text.lower().rstrip("."))
         if text.count(":") > 1 and not literal:
@@ -36,6 +44,12 @@ class HostRule:
     def names(self, host: str, port: int) -> bool:
         """True for exactly this host."""
         return self.host == host.rstrip(".") and self.port in (None, port)
+
+    def reaches(self, host: str, port: int) -> bool:
+        """Whether a command may reach it: without a port, those of HTTP and HTTPS."""
+        host, ports = host.lower().rstrip("."), (80, 443) if self.port is None else (self.port,)
+        named = host.endswith(f".{self.host}") if self.is_below else host == self.host
+        return named and port in ports
 
     def covers(self, host: str, port: int) -> bool:
         """True for this host and every name below it."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -10,9 +11,8 @@ from fsagent_tools.globs import COVERING, GLOBSTAR, Glob, pattern_tokens, readin
 from fsagent_tools.names import composed
 from fsagent_tools.policy.mistakes import check_rule
 from fsagent_tools.policy.protected import RUN_BY_OTHERS
-from fsagent_tools.records import dataclass
 
-Closing = Literal["hidden", "read_only", "judged"]
+Closing = Literal["hidden", "read_only"]
 ALLOWED_PATHS = "allowed_paths"  # the rule's name
 
 
@@ -132,7 +132,7 @@ class AllRules:
             return "hidden"
         kept, low = self.kept, (relative.lower(), absolute.lower())
         rule = kept.may_be(name.lower()) and kept.first(*low)
-        return "judged" if rule in RUN_BY_OTHERS else "read_only" if rule else None
+        return "read_only" if rule and rule not in RUN_BY_OTHERS else None
 
 
 def run_by_others(told: str) -> PathDenied:

@@ -2,25 +2,21 @@
 
 import os
 import re
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal, get_args
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.policy.values import Strings, size, strings
-from fsagent_tools.records import dataclass
-from fsagent_tools.runtime.checks import check_types
+from fsagent_tools.policy.hosts import HostRule
+from fsagent_tools.policy.protected import SETTINGS
+from fsagent_tools.policy.values import Strings, hosts, size, strings
 from fsagent_tools.runtime.state import root_name
+from fsagent_tools.validation import check_types
 
 Confinement = Literal["off", "workspace-write", "read-only"]  # from loose to tight
-Engine = Literal["auto", "bwrap"]
+Required = bool | Literal["landlock"]
 LARGEST_WRITE = "4GB"
 _FEWEST_PROCESSES, _MOST_PROCESSES = 1024, 8192  # with their threads: parallel builds, a JVM
-_NETWORK = {  # by what a command has of sockets
-    "private": "No network but localhost.",
-    "own": "No network but TCP on localhost.",
-    "closed": "No network, not even localhost.",
-}
 _CACHES = "~/.cache/fsagent-tools/commands"
 
 
@@ -80,11 +76,16 @@ class ProcessPolicy:
     Attributes:
         sandbox: With `workspace-write` a command changes files only inside the root and its private
             temporary directory, with `read-only` only in the latter; `off` does not confine it.
-        require_sandbox: Refuse to run if the system cannot enforce `sandbox` and `network`.
-        engine: `bwrap` runs commands in bubblewrap, which must be installed.
-        network: Whether sockets may be opened; enforced only with a sandbox.
-        namespaces: Whether commands may create namespaces, as bubblewrap and browsers do. Landlock,
-            which refuses all mounts, is then left out, and `readable` is refused.
+        require_sandbox: Refuse to run if the system cannot enforce `sandbox` and `network`. With
+            "landlock", commands also run where only Landlock confines them, although it cannot hide
+            `denied_paths` from them; True and False refuse that.
+        network: Whether sockets may be opened; enforced only with a sandbox. Hosts, such as
+            ["pypi.org", "*.example.net", "example.org:8080"], are reached through a proxy of ours,
+            and nothing else is; that needs bubblewrap.
+        protected: Names in the root that make other programs run something. Commands cannot change
+            them, nor what runs code in configurations of Git. () lifts both.
+        installs: Whether commands may change the environment of Python that runs fsagent-tools
+            itself, if it lies in the workspace.
         writable: Further files and directories that `workspace-write` opens, such as "~/.npm".
         readable: What commands may read besides the workspace, the system (/usr, /etc and the like)
             and our own Python; None allows everything. If it cannot be enforced, nothing is run.
@@ -100,10 +101,10 @@ class ProcessPolicy:
     """
 
     sandbox: Confinement = "workspace-write"
-    require_sandbox: bool = False
-    engine: Engine = "auto"
-    network: bool = False
-    namespaces: bool = False
+    require_sandbox: Required = False
+    network: bool | Strings = False
+    protected: Strings = SETTINGS
+    installs: bool = False
     writable: Strings = ()
     readable: Strings | None = None
     caches: str | None = None
@@ -113,24 +114,35 @@ class ProcessPolicy:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        check_types(vars(self), sandbox=Confinement, engine=Engine, limits=Limits)
-        check_types(vars(self), require_sandbox=bool, network=bool, namespaces=bool)
+        check_types(vars(self), sandbox=Confinement, limits=Limits, installs=bool)
+        if self.require_sandbox not in (True, False, "landlock"):
+            raise ConfigInvalid('require_sandbox is True, False or "landlock".')
         if self.require_sandbox and self.sandbox == "off":
             raise ConfigInvalid("require_sandbox and sandbox='off' contradict each other.")
-        if self.namespaces and self.readable is not None:
-            raise ConfigInvalid("namespaces and readable contradict each other.")
+        if isinstance(self.network, str | int) and not isinstance(self.network, bool):
+            raise ConfigInvalid(
+                f"network is of type bool or a list of hosts, not {self.network!r}."
+            )
+        if not isinstance(self.network, bool):
+            object.__setattr__(self, "network", strings("network", self.network))
+            _ = self.hosts  # bad ones fail now
         if self.caches is not None:
             (caches,) = strings("caches", [self.caches])
             object.__setattr__(self, "caches", str(Path(caches).expanduser()))
         object.__setattr__(self, "redact", _rules(self.redact, self.startup))
-        for name in ("writable", "readable", "env_allow"):
-            if (value := getattr(self, name)) is not None:
+        for name in ("writable", "readable", "env_allow", "protected"):
+            if (value := getattr(self, name)) is not None and value is not SETTINGS:
                 object.__setattr__(self, name, strings(name, value))
 
     @classmethod
     def developer(cls) -> "ProcessPolicy":
-        """For work that installs packages: with network access."""
-        return cls(network=True)
+        """For work that installs packages: with network access, also into our own environment."""
+        return cls(network=True, installs=True)
+
+    @property
+    def hosts(self) -> tuple[HostRule, ...]:
+        """Those of `network`."""
+        return () if isinstance(self.network, bool) else hosts("network", self.network, below=True)
 
     @property
     def opened(self) -> tuple[str, ...]:
@@ -146,18 +158,25 @@ class ProcessPolicy:
         """The directory of caches for the commands of the workspace at `root`, a real path."""
         return self.caches or str(Path(_CACHES).expanduser() / root_name(root))
 
-    def described(self, sandbox: Confinement, level: str, sockets: str) -> str:
+    def described(self, sandbox: Confinement, level: str) -> str:
         """What a model should know of a command's limits, in short sentences; "" without any.
 
-        level, sockets: what is in force, see `process/in_force.py`.
+        level: what is in force, as `bubblewrap+seccomp`.
         """
         if sandbox == "off" or level == "none":
             return ""
-        sentences = [] if self.network else [_NETWORK[sockets]]
+        is_whole, sentences = level.startswith("bubblewrap"), list[str]()
+        if not isinstance(self.network, bool):
+            sentences.append(f"Network only by HTTP(S) proxy to {', '.join(self.network)}.")
+        elif not self.network:
+            local = "" if is_whole else ", not even localhost"
+            sentences.append(f"No network{' but localhost' if is_whole else local}.")
         if level != "seccomp":
             written = ("the workspace and $TMPDIR", *self.writable)
             open_ = ", ".join(written) if sandbox == "workspace-write" else "$TMPDIR"
             sentences.append(f"Writes only below {open_}.")
+        if self.protected and sandbox == "workspace-write" and not is_whole:
+            sentences.append("Git hooks and editor settings are put back afterwards.")
         if self.readable is not None:
             read = ", ".join(("the workspace", "$TMPDIR", "the system", *self.readable))
             sentences.append(f"Reads only {' and '.join(read.rsplit(', ', 1))}.")

@@ -42,9 +42,10 @@ def strings(name: str, value: Iterable[object]) -> tuple[str, ...]:
     return tuple(_rendered(name, each) for each in values)
 
 
-def hosts(name: str, items: tuple[str, ...]) -> tuple[HostRule, ...]:
+def hosts(name: str, items: Iterable[str], *, below: bool = False) -> tuple[HostRule, ...]:
+    """below: `*.example.com` stands for every name below that host."""
     try:
-        return tuple(HostRule.parse(item) for item in items)
+        return tuple(HostRule.parse(item, below=below) for item in items)
     except (ValueError, AttributeError, TypeError) as error:
         raise ConfigInvalid(
             f"{name}: {error}.", hint='Write "example.com" or "localhost:8000", without http://.'

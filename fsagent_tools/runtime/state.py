@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fsagent_tools.errors import ConfigInvalid, NotConfigured
 
-FORMATS = {"history": 1}  # of what later versions have to understand
+FORMATS = {"history": 2}  # of what later versions have to understand
 _Given = str | os.PathLike[str] | None
 STATE = "/fsagent"  # ends the path of all that is kept so
 

@@ -1,8 +1,6 @@
-"""The search by Python's `re`, where ripgrep cannot run: in a child process, which can be ended.
+"""The search by Python's `re`, where ripgrep cannot run: in a child process, which can be ended."""
 
-It also searches files that are not on a disk, and texts that are not UTF-8, as `read` shows them.
-"""
-
+import json
 import os
 import re
 import sys
@@ -10,41 +8,41 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
 
-from fsagent_tools.encoding import decode, is_utf8, looks_binary, mark_of
+from fsagent_tools.encoding import decode, looks_binary, mark_of
 from fsagent_tools.errors import ToolError
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.policy import Policy
-from fsagent_tools.process.reader import tie_to_host
 from fsagent_tools.search.contents import TYPES, contents
 from fsagent_tools.search.query import STDIN, Query
 from fsagent_tools.search.start import Start
-from fsagent_tools.search.where import unspool
-
-_UNMARKED = (b"", "")
 
 
-def search_stdin(query: str, kind: str) -> None:
-    """Search the working directory, or what standard input holds; print it as ripgrep would.
+def print_matches(query_json: str, kind: str) -> None:
+    """Search the working directory, or standard input, and print what matches as ripgrep would.
 
-    kind: a `WhereKind`.
+    Args:
+        query_json: The fields of a `Query`.
+        kind: "directory" or "file".
     """
-    tie_to_host()
-    wanted, unreadable = Query.from_json(query), False
+    query, status = Query(**json.loads(query_json)), 0
     try:
-        regex = _compiled(wanted)
+        regex = _compiled(query)
     except (re.error, OverflowError, RecursionError, ValueError, FutureWarning) as error:
-        sys.stderr.write(f"error: {error}")
-        sys.exit(2)
-    for path, data in _found(wanted, kind):
+        sys.exit(_complaint(f"error: {error}"))
+    for path, data in _files(query, kind):
         if data is None:
-            unreadable = True
+            status = 2
             continue
-        for record in _records(wanted, regex, os.fsencode(path or STDIN), data):
+        for record in _records(query, regex, os.fsencode(path or STDIN), data):
             sys.stdout.buffer.write(record)
             sys.stdout.buffer.flush()
-    sys.exit(2 if unreadable else 0)
+    sys.exit(status)
+
+
+def _complaint(text: str) -> int:
+    sys.stderr.write(text)
+    return 2
 
 
 def _compiled(query: Query) -> re.Pattern[str]:
@@ -57,68 +55,61 @@ def _compiled(query: Query) -> re.Pattern[str]:
         return re.compile(query.pattern, flags | (re.DOTALL if query.dotall else 0))
 
 
-def _found(query: Query, kind: str) -> Iterator[tuple[str, bytes | None]]:
-    if kind == "directory":
-        files = LocalFiles(".", Policy())
-        with files.directory(".") as top:
-            yield from contents(query, top, Start(top.place, files))
-    with open(0, "rb", closefd=False) as file:
-        if kind == "spool":
-            yield from unspool(file)
-        elif kind == "file":
+def _files(query: Query, kind: str) -> Iterator[tuple[str, bytes | None]]:
+    if kind == "file":
+        with open(0, "rb", closefd=False) as file:
             yield "", file.read()
+        return
+    files = LocalFiles(".", Policy())
+    with files.directory(".") as top:
+        yield from contents(query, top, Start(top.place, files))
 
 
 def _records(query: Query, regex: re.Pattern[str], path: bytes, data: bytes) -> Iterator[bytes]:
-    unmarked = (mark_of(data) or _UNMARKED)[1] in ("", "utf-8")
-    if unmarked and b"\0" in data and looks_binary(data):
-        if path == STDIN.encode():
+    text = _text(data)
+    if text is None:
+        if not query.multiline and regex.search(data.decode("latin-1")):
             yield b"%b: binary file matches\n" % path
         return
-    text = _decoded(data)
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
-    hits = _hits(query, regex, text, lines)
-    if query.mode != "content":
-        most = 1 if query.mode == "files_with_matches" else None
-        if count := len([*islice(hits, most)]):
+    found = _spanning(regex, text) if query.multiline else _single(regex, lines)
+    if query.mode == "count":
+        if count := sum(1 for _ in found):
             yield b"%b\0%d\n" % (path, count)
         return
-    found = dict(islice(hits, query.most or None))
-    around = range(-query.context, query.context + 1)
-    for n in sorted({hit + step for hit in found for step in around}):
+    most = 1 if query.mode == "files_with_matches" else query.most
+    context = query.context if query.mode == "content" else 0
+    columns = dict(hit for hit, _ in zip(found, range(most or sys.maxsize), strict=False))
+    around = range(-context, context + 1)
+    for n in sorted({hit + step for hit in columns for step in around}):
         if 0 <= n < len(lines):
-            line = lines[n].encode("utf-8", "surrogateescape")
-            mark = b":" if n in found else b"-"
-            if n in found and query.columns:
-                before = lines[n][: found[n]].encode("utf-8", "surrogateescape")
-                mark = b":%d:" % (len(before) + 1)
-            yield b"%b\0%d%b%b\n" % (path, n + 1, mark, line)
+            mark = b"-"
+            if n in columns:
+                mark = b":%d:" % (len(_utf8(lines[n][: columns[n]])) + 1)
+            yield b"%b\0%d%b%b\n" % (path, n + 1, mark, _utf8(lines[n]))
 
 
-def _hits(
-    query: Query, regex: re.Pattern[str], text: str, lines: list[str]
-) -> Iterator[tuple[int, int]]:
-    """The index of each line of `text` that is wanted, and where in it the match begins."""
-    return _spanning(regex, text) if query.multiline else _single(regex, lines)
+def _text(data: bytes) -> str | None:
+    """As `read` shows it; None for what is no text."""
+    if not mark_of(data) and looks_binary(data):
+        return None
+    with suppress(ToolError):
+        return decode(data, "").utf8.decode()
+    mark, encoding = mark_of(data) or (b"", "utf-8")
+    return data.removeprefix(mark).decode(encoding, "replace")
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
 
 
 def _single(regex: re.Pattern[str], lines: list[str]) -> Iterator[tuple[int, int]]:
-    found = ((n, regex.search(line.removesuffix("\r"))) for n, line in enumerate(lines))
-    return ((n, match.start()) for n, match in found if match)
-
-
-def _decoded(data: bytes) -> str:
-    """Text as its mark says; without one UTF-8, or what `read` takes it for."""
-    mark, encoding = mark_of(data) or _UNMARKED
-    data = data.removeprefix(mark)
-    if encoding not in ("", "utf-8"):
-        return data.decode(encoding, "replace")
-    if not encoding and (b"\0" in data or not is_utf8(data)):
-        with suppress(ToolError):
-            return decode(data, "").utf8.decode()
-    return data.decode("utf-8", "surrogateescape")
+    """The index of each line that matches, and where in it the match begins."""
+    for n, line in enumerate(lines):
+        if match := regex.search(line.removesuffix("\r")):
+            yield n, match.start()
 
 
 def _spanning(regex: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:

@@ -1,18 +1,17 @@
 """The rules of `.gitignore` files, as git documents them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.globs import Glob
-from fsagent_tools.records import dataclass
 
 MAX_BYTES = 1 << 20  # of one .gitignore; a larger one is no list of patterns
-TRAILING_SPACES = re.compile(r"(?<!\\) +$")
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     glob: Glob
     ignores: bool
     only_directories: bool
@@ -29,34 +28,31 @@ class Ignores:
 
     def beneath(self, prefix: str, text: str) -> "Ignores":
         """These rules and those of the `.gitignore` with this text in the directory `prefix`."""
-        rules = tuple(parse_rules(text.splitlines()))
+        rules = tuple(_rules(text))
         return Ignores((*self.files, (prefix, rules))) if rules else self
 
     def hides(self, path: str, *, is_directory: bool) -> bool:
         """Whether the last rule that matches says so; its parents are taken as not ignored."""
         for prefix, rules in reversed(self.files):
-            inner = path[len(prefix) :]
             for rule in reversed(rules):
-                if (is_directory or not rule.only_directories) and rule.glob.matches(inner):
+                applies = is_directory or not rule.only_directories
+                if applies and rule.glob.matches(path[len(prefix) :]):
                     return rule.ignores
         return False
 
 
-def parse_rules(lines: Iterable[str]) -> Iterable[Rule]:
+def _rules(text: str) -> Iterator[Rule]:
     """One rule a line; comments, blanks and what is no pattern give none, as in git."""
-    for line in lines:
-        text = TRAILING_SPACES.sub("", line)
-        if not text or text.startswith("#"):
-            continue
-        ignores = not text.startswith("!")
-        body = text[0 if ignores else 1 :]
-        pattern = body.rstrip("/") if body.endswith("/") else body
-        if not pattern.strip("/"):  # names nothing
+    for line in text.splitlines():
+        body = re.sub(r"(?<!\\) +$", "", line)
+        ignores = not body.startswith("!")
+        pattern = body.removeprefix("!").rstrip("/")
+        if not pattern.strip("/") or body.startswith("#"):
             continue
         anchored = "/" in pattern
-        braces = re.sub(r"(?<!\\)([{}])", r"\\\1", pattern.removeprefix("/"))
+        pattern = re.sub(r"(?<!\\)([{}])", r"\\\1", pattern.removeprefix("/"))
         try:
-            glob = Glob(braces if anchored else f"**/{braces}", names=False)
+            glob = Glob(pattern if anchored else f"**/{pattern}", names=False)
         except InvalidGlob:
             continue
         yield Rule(glob, ignores, body.endswith("/"))

@@ -1,35 +1,65 @@
 """Listing, finding and searching as a program asks for them: typed, unclipped, without line IDs."""
 
-import re
-import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
-from fsagent_tools.errors import NotADirectory, TimedOut
+from fsagent_tools.errors import TimedOut
+from fsagent_tools.files.base import TEMP_PREFIX, Listed
 from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import Directory, ReadableFile
-from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.globs import Glob
 from fsagent_tools.replies import DirectoryEntry, FoundPaths, SearchHit, SearchHits
-from fsagent_tools.search.encoded import all_hits
-from fsagent_tools.search.find import Kind, PathSearch
-from fsagent_tools.search.query import Query, in_any_form
-from fsagent_tools.search.ripgrep import Search
+from fsagent_tools.search.query import Query, in_any_form, regex_of
+from fsagent_tools.search.results import all_hits, searching
 from fsagent_tools.search.start import Start
-from fsagent_tools.search.walk import Scope, Walk
-from fsagent_tools.search.where import Where
+from fsagent_tools.search.walk import Listing, Scope, Walk, order, status
 
+Kind = Literal["file", "dir", "any"]
 _KEPT = 1 << 20  # bytes of a line
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
-def open_place(files: GuardedFiles, path: str) -> Directory | ReadableFile:
-    """The directory or file at `path`, opened."""
-    try:
-        return files.directory(path)
-    except NotADirectory:
-        return files.open(path)
+@dataclass(frozen=True)
+class PathSearch:
+    """What matches beneath a start; `kind` counts a link as what it leads to."""
+
+    start: Start
+    pattern: Glob
+    kind: Kind
+
+    def first(self, walk: Walk, wanted: int) -> list[str]:
+        """At most `wanted` hits by name; ends as soon as none that is earlier can follow."""
+        hits: list[tuple[str, str]] = []
+        for listing in walk:
+            if len(hits) >= wanted and order(listing.prefix) > hits[-1][0]:
+                break
+            hits += [(order(sub), sub) for sub, _ in self._in(listing)]
+            if len(hits) >= wanted:
+                hits = sorted(hits)[:wanted]
+        return [sub for _, sub in sorted(hits)]
+
+    def newest(self, walk: Walk) -> list[str]:
+        """All hits, the last changed first, equally old ones by name."""
+        found = (hit for listing in walk for hit in self._in(listing))
+        hits = [(-status(entry, "st_mtime_ns"), order(sub), sub) for sub, entry in found]
+        return [sub for *_, sub in sorted(hits)]
+
+    def _in(self, listing: Listing) -> Iterator[tuple[str, Listed]]:
+        """The path beneath the start, and the entry, of all that match in one directory."""
+        prefix, matches = listing.prefix, self.pattern.name_matcher(listing.prefix)
+        for entry in listing.directories if self.kind != "file" else ():
+            if matches(entry.name):
+                yield prefix + entry.name, entry
+        endings = self.pattern.endings
+        for entry in listing.entries if self.kind != "dir" else ():
+            if entry.name.endswith(endings) and matches(entry.name):
+                sub = prefix + entry.name
+                if self._is_file(entry, sub) and self.start.allows(sub):
+                    yield sub, entry
+
+    def _is_file(self, entry: Listed, sub: str) -> bool:
+        if entry.is_symlink():
+            return self.start.target_kind(sub) == "file"
+        return entry.is_file(follow_symlinks=False)
 
 
 def list_directory(files: GuardedFiles, path: str) -> tuple[DirectoryEntry, ...]:
@@ -37,21 +67,20 @@ def list_directory(files: GuardedFiles, path: str) -> tuple[DirectoryEntry, ...]
     with files.directory(path) as directory:
         start, found = Start(directory.place, files), []
         for entry in directory.entries():
-            sees = start.lists if entry.is_dir(follow_symlinks=False) else start.allows
+            is_directory, is_file = (
+                test(follow_symlinks=False) for test in (entry.is_dir, entry.is_file)
+            )
+            sees = start.lists if is_directory else start.allows
             if entry.name.startswith(TEMP_PREFIX) or not sees(entry.name):
                 continue
-            kinds = {
-                "link": entry.is_symlink(),
-                "directory": entry.is_dir(follow_symlinks=False),
-                "file": entry.is_file(follow_symlinks=False),
-            }
-            kind = next((name for name, holds in kinds.items() if holds), "other")
+            kind = "directory" if is_directory else "file" if is_file else "other"
+            kind = "link" if entry.is_symlink() else kind
             try:
-                status = entry.stat(follow_symlinks=False)
+                stat = entry.stat(follow_symlinks=False)
             except FileNotFoundError:  # gone meanwhile
                 continue
             path = start.told(entry.name)
-            found.append(DirectoryEntry(path, kind, status.st_size, status.st_mtime_ns))
+            found.append(DirectoryEntry(path, kind, stat.st_size, stat.st_mtime_ns))
         return tuple(sorted(found, key=lambda entry: entry.path))
 
 
@@ -67,11 +96,6 @@ def find_paths(files: GuardedFiles, pattern: str, path: str, limit: int, kind: K
         return FoundPaths(tuple(map(start.told, hits[:limit])), len(hits) > limit)
 
 
-def regex_of(text: str) -> str:
-    """The regex of a plain text, in ripgrep's dialect and in Python's."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
-
-
 def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most: int) -> Query:
     """A query for lines; a pattern that spells a newline matches across lines."""
     regex = in_any_form(regex_of(pattern) if fixed else pattern)
@@ -80,59 +104,17 @@ def query_of(pattern: str, max_file_size: int | str | None, *, fixed: bool, most
     return Query(regex, multiline=spans, most=most, max_file_size=size)
 
 
-@dataclass(frozen=True)
-class TextSearch:
-    """A search of one opened place. glob: of the files whose lines count."""
-
-    opened: Directory | ReadableFile
-    start: Start
-    glob: Glob | None
-    search: Search
-
-    def accepts(self, sub: str) -> bool:
-        """Whether lines of that file count, "" for a single one."""
-        counts = self.glob is None or not sub or bool(self.glob.matches(sub))
-        return counts and self.start.allows(sub)
-
-
-@contextmanager
-def searching(  # noqa: PLR0913
-    files: GuardedFiles,
-    path: str,
-    include: str | None,
-    query: Callable[[Glob | None], Query],
-    *,
-    seconds: float,
-    keep: int,
-    absolute: bool = False,
-    dotfiles: bool = False,
-) -> Iterator[TextSearch]:
-    """A search at `path` in files that match `include`; see `Search`, `Start`."""
-    with closing(open_place(files, path)) as opened:
-        start = Start(opened.place, files, absolute)
-        glob = start.glob("include", include, dotfiles=dotfiles) if include else None
-        wanted = query(glob)
-        with Where.of(opened, wanted, start) as where:
-            deadline = time.monotonic() + seconds
-            search = Search(wanted, where, deadline, keep, start.programs, start.denied)
-            yield TextSearch(opened, start, glob, search)
-
-
 def search_text(
     files: GuardedFiles, query: Query, path: str, *, include: str | None, timeout: float
 ) -> SearchHits:
     """Lines that match, one less than `query.most`. Raises `TimedOut` after so many seconds."""
     limit = query.most - 1
     with searching(files, path, include, lambda _: query, seconds=timeout, keep=_KEPT) as it:
-        found = all_hits(it.search, it.opened, it.accepts, limit + 1)
+        found = all_hits(it, it.accepts, limit + 1)
         if found.late:
             raise TimedOut(f"The search ran longer than {timeout:g} s.")
         hits = tuple(
-            SearchHit(
-                it.start.told(hit.path),
-                hit.number,
-                hit.text.decode("utf-8", "replace").removesuffix("\r"),
-            )
+            SearchHit(it.start.told(hit.path), hit.number, hit.text.decode("utf-8", "replace"))
             for hit in found.matches()
         )
         return SearchHits(hits[:limit], len(hits) > limit)

@@ -1,35 +1,22 @@
 """Where a search starts, how it spells what it finds, and which of it may be seen."""
 
 import re
-from collections.abc import Iterable
-from functools import cached_property
-from itertools import accumulate
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
+from fsagent_tools.files.base import Place
+from fsagent_tools.files.errors import printable as printable
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.guarded_file import Directory
-from fsagent_tools.files.port import Place
-from fsagent_tools.files.refusals import printable as printable
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.names import from_display
-from fsagent_tools.process.programs import Programs
-from fsagent_tools.records import dataclass
+from fsagent_tools.policy.programs import Programs
+from fsagent_tools.search.gitignore import MAX_BYTES
 
-BYTES_OF_RESULTS = 51_200  # of one answer, as of `read`
-COUNTED = 10  # times as many results as are shown are counted
 _PLAIN = re.compile(r"\*\*|(?!.*\*\*)[\w.*-]+")  # a name in a glob
-
-
-def fitting(sizes: Iterable[int], most: int = BYTES_OF_RESULTS) -> int:
-    """How many of the first results, of so many bytes each, one answer holds; one at least."""
-    return max(1, sum(total <= most for total in accumulate(sizes)))
-
-
-def first_of(shown: int, found: int, most: int) -> str:
-    """How many of the results are shown. most: after which the search ended."""
-    total = f"{found:,}" if found <= most else f"more than {most:,}"
-    return f"First {shown:,} of {total} results"
 
 
 @dataclass(frozen=True)
@@ -63,22 +50,18 @@ class Start:
 
     def allows(self, sub: str) -> bool:
         """Whether the policy lets anyone see it."""
-        if not self._restricted:
-            return True
-        try:
-            self.files.policy.check_path(self.relative(sub), self._absolute(sub), Effect.READ)
-        except Denied:
-            return False
-        return True
+        return self._passes(partial(self.files.policy.check_path, effect=Effect.READ), sub)
 
     def lists(self, sub: str) -> bool:
         """Whether the policy lets anyone list that directory, if only on the way to another."""
-        if not self._restricted:
-            return True
-        try:
-            self.files.policy.check_listing(self.relative(sub), self._absolute(sub))
-        except Denied:
-            return False
+        return self._passes(self.files.policy.check_listing, sub)
+
+    def _passes(self, check: Callable[[str, str], object], sub: str) -> bool:
+        if self._restricted:
+            try:
+                check(self.relative(sub), self._absolute(sub))
+            except Denied:
+                return False
         return True
 
     def target_kind(self, sub: str) -> str | None:
@@ -100,11 +83,11 @@ class Start:
         names = self.prefix.split("/")[:-1]
         return ["".join(f"{name}/" for name in names[:depth]) for depth in range(len(names))]
 
-    def read(self, relative: str, limit: int) -> str:
-        """The first bytes of a file as text; empty when it cannot be opened."""
+    def read(self, relative: str) -> str:
+        """A file of patterns as text; empty when it cannot be opened."""
         try:
             with self.files.open(relative) as file:
-                return file.read(limit).decode("utf-8", "replace")
+                return file.read(MAX_BYTES).decode("utf-8", "replace")
         except ToolError:
             return ""
 
@@ -147,9 +130,7 @@ class Start:
                 f"`{argument}`: {pattern[:60]!r} is not in the searched directory.",
                 hint="Use a pattern relative to `path`.",
             )
-        inner = pattern.removeprefix(base)
-        while inner.startswith("./"):
-            inner = inner[2:]
+        inner = re.sub(r"^(?:\./)+", "", pattern.removeprefix(base))
         if inner.endswith("/"):
             inner += GLOBSTAR
         return inner if "/" in pattern else f"{GLOBSTAR}/{inner}"

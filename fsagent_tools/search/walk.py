@@ -1,17 +1,16 @@
 """Walking down a directory, however deep; no link is followed unless asked for."""
 
 from collections.abc import Callable, Generator
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
+from fsagent_tools.files.base import TEMP_PREFIX, Listed
 from fsagent_tools.files.guarded_file import Directory
-from fsagent_tools.files.port import Listed
-from fsagent_tools.files.replace import TEMP_PREFIX
 from fsagent_tools.names import composed, display
-from fsagent_tools.records import dataclass
-from fsagent_tools.search.gitignore import MAX_BYTES, Ignores
+from fsagent_tools.search.gitignore import Ignores
 from fsagent_tools.search.start import Start
 from fsagent_tools.text import some
 
@@ -26,9 +25,7 @@ _OWN = ".ai"  # shown when there is something else in it
 NOISE_TOO = "Directories such as node_modules or build too"
 GITIGNORE = ".gitignore"
 EXCLUDE = ".git/info/exclude"
-_UNTOLD = (GIT_DIRECTORY, _OWN)  # nobody misses them
 _NAMED = 5  # of what was left out
-_name = attrgetter("name")
 
 
 @dataclass(frozen=True)
@@ -54,13 +51,22 @@ class Listing:
     """One directory: `prefix` is "" or "a/b/", beneath the start; `entries` are not directories.
 
     The entries may be asked for their kind and `stat` until the next listing is asked for.
-    names: all names there are, a slash before and behind each: says in one look which are not.
     """
 
     prefix: str
     directories: list[Listed]
     entries: list[Listed]
-    names: str
+
+
+@dataclass
+class _Level:
+    """A directory on the way down, with the names still to be entered, the last one first."""
+
+    directory: Directory
+    prefix: str
+    depth: int
+    ignores: Ignores
+    ahead: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -83,14 +89,12 @@ class Walk:
 
     def __iter__(self) -> Generator[Listing, None, None]:
         check = current.get().check
-        top = _Level(self.top, "", 0, self._ignores(), [])
-        stack = [top]
+        stack = [_Level(self.top, "", 0, self._ignores())]
         try:
             self._is_new(self.top)
-            yield self._list(top)
+            yield self._list(stack[0])
             while stack:
-                level = stack[-1]
-                child = None
+                level, child = stack[-1], None
                 if level.ahead:
                     check()
                     child = self._next(level)
@@ -103,10 +107,6 @@ class Walk:
             for level in stack:
                 self._close(level)
 
-    def _close(self, level: "_Level") -> None:
-        if level.directory is not self.top:
-            level.directory.close()
-
     def left_out(self, matches: Callable[[str], object]) -> list[str]:
         """One sentence for each kind of thing that the walk did not see.
 
@@ -114,7 +114,8 @@ class Walk:
         """
         paths = [path for path in self.skipped if self.start.lists(path)]
         paths += [p for p in self.unlisted if matches(p) and self.start.allows(p)]
-        first = {path.rpartition("/")[2]: path for path in sorted(paths, key=_depth, reverse=True)}
+        paths.sort(key=lambda path: path.count("/"), reverse=True)
+        first = {path.rpartition("/")[2]: path for path in paths}  # the highest of each name
         notes = []
         if first:
             noise = any(map(_is_noise, first))
@@ -129,25 +130,28 @@ class Walk:
             notes.append(f"{self.unreadable:,} {noun} could not be read.")
         return notes
 
+    def _close(self, level: _Level) -> None:
+        if level.directory is not self.top:
+            level.directory.close()
+
     def _ignores(self) -> Ignores:
         """The rules of the clone, then those of the directories above the start."""
         ignores = Ignores()
         if self.scope.gitignore:
-            ignores = ignores.beneath("", self.start.read(EXCLUDE, MAX_BYTES))
+            ignores = ignores.beneath("", self.start.read(EXCLUDE))
             for prefix in self.start.above():
-                ignores = ignores.beneath(prefix, self.start.read(prefix + GITIGNORE, MAX_BYTES))
+                ignores = ignores.beneath(prefix, self.start.read(prefix + GITIGNORE))
         return ignores
 
-    def _next(self, level: "_Level") -> "_Level | None":
+    def _next(self, level: _Level) -> _Level | None:
         while level.ahead:
             name = level.ahead.pop()
             child = self._open(level, name)
             if child is not None and self._is_new(child):
-                prefix = f"{level.prefix}{name}/"
-                return _Level(child, prefix, level.depth + 1, level.ignores, [])
+                return _Level(child, f"{level.prefix}{name}/", level.depth + 1, level.ignores)
         return None
 
-    def _open(self, level: "_Level", name: str) -> Directory | None:
+    def _open(self, level: _Level, name: str) -> Directory | None:
         try:
             found = level.directory.enter(name)
         except ToolError:
@@ -167,75 +171,63 @@ class Walk:
         self._seen.add(key)
         return True
 
-    def _list(self, level: "_Level") -> Listing:
+    def _list(self, level: _Level) -> Listing:
         directories: list[Listed] = []
         entries: list[Listed] = []
-        names = ""
+        has_rules = False
         try:
-            listed = level.directory.entries()
-            names = f"/{'/'.join([entry.name for entry in listed])}/"
-            if "/." in names:
-                dotted = [entry for entry in listed if entry.name[0] == "."]
-                unseen = {entry.name for entry in dotted if not self._shows(entry, level)}
-                listed = [entry for entry in listed if entry.name not in unseen]
-            directories = [entry for entry in listed if entry.is_dir(follow_symlinks=False)]
+            entries = level.directory.entries()
+            if dotted := [entry for entry in entries if entry.name[0] == "."]:
+                has_rules = any(entry.name == GITIGNORE for entry in dotted)
+                hidden = {entry.name for entry in dotted if not self._shows(entry, level)}
+                entries = [entry for entry in entries if entry.name not in hidden]
+            directories = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
             if self.follow:
-                directories += [entry for entry in listed if self._leads(entry, level)]
-            below = {entry.name for entry in directories}
-            entries = [e for e in listed if e.name not in below] if below else listed
+                directories += [entry for entry in entries if self._leads(entry, level)]
+            if below := {entry.name for entry in directories}:
+                entries = [entry for entry in entries if entry.name not in below]
         except (ToolError, OSError):
+            directories, entries = [], []
             self.unreadable += 1
         if self.scope.gitignore:
-            rules = f"/{GITIGNORE}/" in names
-            self._leave_ignored(level, entries, _rules(level.directory) if rules else "")
-        if directories:
-            directories = [d for d in directories if self._enters(d.name, level)]
-            directories.sort(key=_name)
-            if self._goes_below(level):
-                level.ahead = [entry.name for entry in reversed(directories)]
-        return Listing(level.prefix, directories, entries, names)
+            prefix = self.start.prefix + level.prefix
+            rules = self.start.read(prefix + GITIGNORE) if has_rules else ""
+            level.ignores = level.ignores.beneath(prefix, rules)
+            hides = level.ignores.hides
+            entries = [e for e in entries if not hides(prefix + e.name, is_directory=False)]
+        directories = [entry for entry in directories if self._enters(entry.name, level)]
+        directories.sort(key=attrgetter("name"))
+        if self._goes_below(level):
+            level.ahead = [entry.name for entry in reversed(directories)]
+        return Listing(level.prefix, directories, entries)
 
-    def _leave_ignored(self, level: "_Level", entries: list[Listed], rules: str) -> None:
-        prefix = self.start.prefix + level.prefix
-        level.ignores = level.ignores.beneath(prefix, rules)
-        hides = level.ignores.hides
-        entries[:] = [e for e in entries if not hides(prefix + e.name, is_directory=False)]
+    def _leads(self, entry: Listed, level: _Level) -> bool:
+        """Whether it is a link to a directory inside the workspace that is to be followed."""
+        kind = self.start.target_kind
+        return entry.is_symlink() and kind(level.prefix + entry.name) == "directory"
 
-    def _leads(self, entry: Listed, level: "_Level") -> bool:
-        """A link to a directory inside the workspace."""
-        return (
-            entry.is_symlink() and self.start.target_kind(level.prefix + entry.name) == "directory"
-        )
-
-    def _shows(self, entry: Listed, level: "_Level") -> bool:
+    def _shows(self, entry: Listed, level: _Level) -> bool:
         """Whether an entry that begins with a dot is listed; what matters otherwise is noted."""
-        name = entry.name
-        if name.startswith(TEMP_PREFIX):
+        if entry.name.startswith(TEMP_PREFIX):
             return False
         if not self.scope.hidden:
-            self._note(name, level, is_directory=entry.is_dir(follow_symlinks=False))
+            self._note(entry.name, level, is_directory=entry.is_dir(follow_symlinks=False))
         return self.scope.hidden
 
-    def _note(self, name: str, level: "_Level", *, is_directory: bool) -> None:
-        if name in _UNTOLD or (is_directory and not self._leads_on(name, level)):
-            return
+    def _note(self, name: str, level: _Level, *, is_directory: bool) -> None:
+        if name in (GIT_DIRECTORY, _OWN) or (is_directory and not self._leads_on(name, level)):
+            return  # nobody misses them
         noted = self.skipped if is_directory and self._goes_below(level) else self.unlisted
         noted.append(level.prefix + name)
 
-    def _goes_below(self, level: "_Level") -> bool:
+    def _goes_below(self, level: _Level) -> bool:
         return self.scope.depth is None or level.depth + 1 < self.scope.depth
 
-    def _holds_only_cache(self, level: "_Level") -> bool:
-        if (own := self._open(level, _OWN)) is None:
-            return False
-        with own:
-            return {entry.name for entry in own.entries()} <= {"cache"}
-
-    def _leads_on(self, name: str, level: "_Level") -> bool:
+    def _leads_on(self, name: str, level: _Level) -> bool:
         lead = self.scope.lead
         return level.depth >= len(lead) or composed(name) == lead[level.depth]
 
-    def _enters(self, name: str, level: "_Level") -> bool:
+    def _enters(self, name: str, level: _Level) -> bool:
         path = level.prefix + name
         if not self._leads_on(name, level) or not self.start.lists(path):
             return False
@@ -249,24 +241,15 @@ class Walk:
                 return False
         return not level.ignores.hides(self.start.prefix + path, is_directory=True)
 
-
-@dataclass
-class _Level:
-    """A directory on the way down, with the names still to be entered."""
-
-    directory: Directory
-    prefix: str
-    depth: int
-    ignores: Ignores
-    ahead: list[str]
+    def _holds_only_cache(self, level: _Level) -> bool:
+        if (own := self._open(level, _OWN)) is None:
+            return False
+        with own:
+            return {entry.name for entry in own.entries()} <= {"cache"}
 
 
 def _is_noise(name: str) -> bool:
     return name in NOISE or name.endswith(NOISE_SUFFIX)
-
-
-def _depth(path: str) -> int:
-    return path.count("/")
 
 
 def order(path: str) -> str:
@@ -274,26 +257,9 @@ def order(path: str) -> str:
     return path.replace("/", "\0")
 
 
-def modified(entry: Listed) -> int:
-    """When an entry was last changed, in ns; 0 when it is gone."""
+def status(entry: Listed, name: str) -> Any:
+    """A field of what `stat` says of a regular file, or of a link; 0 of what is gone."""
     try:
-        return entry.stat(follow_symlinks=False).st_mtime_ns
+        return getattr(entry.stat(follow_symlinks=False), name)
     except OSError:
         return 0
-
-
-def file_size(entry: Listed) -> int:
-    """Bytes of a regular file, 0 of anything else."""
-    try:
-        known = entry.is_file(follow_symlinks=False)
-        return entry.stat(follow_symlinks=False).st_size if known else 0
-    except OSError:
-        return 0
-
-
-def _rules(directory: Directory) -> str:
-    try:
-        with directory.open(GITIGNORE) as file:
-            return file.read(MAX_BYTES).decode("utf-8", "replace")
-    except ToolError:
-        return ""

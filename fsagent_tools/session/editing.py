@@ -9,14 +9,14 @@ from typing import Protocol
 
 from fsagent_tools.encoding import Decoded, as_held, has_stray, lookup
 from fsagent_tools.errors import BinaryFile, EncodingError, InvalidChange, Missing, StaleLineIds
-from fsagent_tools.files.guard import LockedFile
-from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.port import COMPARED, Version
+from fsagent_tools.files.base import COMPARED, Version
+from fsagent_tools.files.guarded import GuardedFiles, LockedFile
 from fsagent_tools.lines.diff import unified
 from fsagent_tools.lines.document import AROUND, NOTHING, Document
+from fsagent_tools.lines.hunks import Hunk, refine, rewrite
+from fsagent_tools.lines.ids import Style
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, refine, rewrite
-from fsagent_tools.lines.styles import Style
+from fsagent_tools.notebook import Notebook
 from fsagent_tools.results import Findings
 from fsagent_tools.session.memory import Record, Session
 from fsagent_tools.session.review import Lint, Reviewer
@@ -87,6 +87,7 @@ class Edit:
     lint: Lint
     gated: bool = False
     form: Decoded | None = None
+    notebook: Decoded | None = None  # the text that is about to be written, if it is one
 
     @property
     def path(self) -> str:
@@ -139,6 +140,8 @@ class Edit:
                 hint="Write it as an escape.",
             )
         new = rewrite(self.text.lines, self.utf8, hunks, ends)
+        if isinstance(self.text.decoded, Notebook):
+            return self.replace(new.data)  # headers of cells are numbered again
         marked = new.data.startswith(codecs.BOM_UTF8) and not self.utf8.startswith(codecs.BOM_UTF8)
         if marked or newline_of(new.data) != self.text.lines.newline:
             return self.replace(new.data)  # its mark came along, or other characters end lines now
@@ -147,6 +150,9 @@ class Edit:
     def replace(self, utf8: bytes) -> Written:
         """Replace the whole text; unchanged lines keep their IDs."""
         utf8 = as_held(utf8.removeprefix(self.text.decoded.bom and codecs.BOM_UTF8), self.utf8)
+        if isinstance(self.text.decoded, Notebook):
+            self.notebook = self.text.decoded.of_new(utf8, str)
+            utf8 = self.notebook.utf8
         old, lines = self.text.lines, Lines.of(utf8, newline_of(utf8))
         new = tuple(split(utf8, lines.newline))
         whole = Hunk(0, old.count, new)
@@ -170,6 +176,8 @@ class Edit:
                 f"are. {NOTHING}",
                 hint="It can be read, not edited.",
             )
+        if self.notebook and self.notebook.utf8 == utf8:
+            return self.notebook.encode(utf8), self.notebook
         assumed = partial(self.host.session.assumed, self.target.place.relative)
         new = decoded.of_new(utf8, assumed)
         return new.bom + new.encode(utf8), new
@@ -178,6 +186,8 @@ class Edit:
         """What would be written, and what a check of it finds. Raises what would keep it out."""
         (raw, new), place = self.encoded(utf8), self.target.place
         self.target.check_writable(len(raw))
+        if isinstance(new, Notebook):  # what was checked would be its cells, as one text
+            return raw, new, None
         return raw, new, self.host.services.review(self.lint, place, self.utf8, utf8)
 
     def _write(self, utf8: bytes, lines: Lines, hunks: Sequence[Hunk]) -> Written:
@@ -192,7 +202,8 @@ class Edit:
         joints = self.document.joints(hunks)
         now = self.target.write(raw, expect=record.stamp.version)
         written = self.host.services.written
-        broken = written(place, self.utf8, utf8) if report is None else ""
+        is_checked = report is None and not isinstance(new, Notebook)
+        broken = written(place, self.utf8, utf8) if is_checked else ""
         if new.evidence == "guess" and not all(line.isascii() for h in hunks for line in h.new):
             broken = "\n".join(filter(None, (broken, _guessed(new.encoding))))
         record.index.follow(hunks)
@@ -279,7 +290,8 @@ def overwrite(  # noqa: PLR0913
             edit = Edit(host, target, *held, lint) if held else None
             if check:
                 check(target, edit)
-            if edit:
+            # A notebook over a notebook: all of its JSON is written anew.
+            if edit and not (isinstance(edit.text.decoded, Notebook) and Notebook.of(utf8)):
                 note = _turned(edit, utf8, form)
                 written = edit.replace(utf8)
                 session.saw(place.relative, edit.text.identity)

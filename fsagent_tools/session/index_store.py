@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from fsagent_tools.files.atomic import dead_temps, drop, swap_in, temporary, write_all
 from fsagent_tools.files.open_file import opened
-from fsagent_tools.files.replace import dead_temps, drop, swap_in, temporary, write_all
 from fsagent_tools.lines.index import VERSION
 from fsagent_tools.runtime.state import check_format, is_project, state_folder
 

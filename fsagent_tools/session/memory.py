@@ -5,18 +5,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from fsagent_tools.encoding import Assumed, check_head
-from fsagent_tools.files.guard import LockedFile
+from fsagent_tools.files.base import Version
+from fsagent_tools.files.guarded import LockedFile
 from fsagent_tools.files.guarded_file import ReadableFile
-from fsagent_tools.files.port import Version
 from fsagent_tools.lines.document import Document, Seen
+from fsagent_tools.lines.ids import STYLES, Style
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.styles import STYLES, Style
-from fsagent_tools.records import dataclass
 from fsagent_tools.runtime.forked import owned
 from fsagent_tools.session.index_store import WITH_WORDS, IndexStore
 from fsagent_tools.session.texts import (

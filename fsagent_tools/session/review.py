@@ -2,7 +2,7 @@
 
 from typing import Literal, Protocol
 
-from fsagent_tools.files.port import Place
+from fsagent_tools.files.base import Place
 from fsagent_tools.results import Findings
 
 Lint = Literal["off", "report", "reject"]

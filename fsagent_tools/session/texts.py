@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Protocol
@@ -23,14 +23,13 @@ from fsagent_tools.encoding import (
     with_strays,
 )
 from fsagent_tools.errors import ReadFailed, TooLarge
+from fsagent_tools.files.base import Version
 from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
-from fsagent_tools.files.port import Version
-from fsagent_tools.lines.carry import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.lines.resplit import resplit
+from fsagent_tools.lines.remap import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.source import Fetch, Lines, split
-from fsagent_tools.records import dataclass
-from fsagent_tools.text import newline_of
+from fsagent_tools.notebook import Notebook
+from fsagent_tools.text import NOTEBOOK, newline_of
 
 CHECKED = 1 << 20  # bytes up to which a file is decoded and hashed as a whole when it is read
 HASHED = "blake2b:"  # how the identity of a text begins; where no instruction does SHA-256, faster
@@ -113,7 +112,7 @@ class Unverified:
 
     def verified(self, name: str, assumed: Assumed) -> Whole:
         """Raises `BinaryFile`, `EncodingError`."""
-        decoded = decode(self.raw, name, None, assumed)
+        decoded = decoded_file(self.raw, name, None, assumed)
         if decoded.utf8 is not self.raw:
             return Whole.of(self.raw, decoded, self.version)
         return Whole(self.raw, decoded, self.lines.through(self.lines.fetch, None), self.version)
@@ -148,7 +147,7 @@ def whole_text(raw: bytes, name: str, stamp: Stamp, before: Text | None) -> Whol
     """`raw` decoded; `before` if it holds the same. Raises `BinaryFile`, `EncodingError`."""
     if isinstance(before, Whole | Unverified) and before.raw == raw:
         return before.verified(name, stamp.assumed)
-    decoded = decode(raw, name, stamp.encoding, stamp.assumed)
+    decoded = decoded_file(raw, name, stamp.encoding, stamp.assumed)
     return Whole.of(raw, decoded, str(stamp.version))
 
 
@@ -163,9 +162,16 @@ def open_text(file: ReadableFile, stamp: Stamp, before: Text | None) -> Text:
     if isinstance(before, Whole | Unverified) and before.raw == raw:
         return before
     head = raw[:SNIFFED]
-    if stamp.encoding or len(raw) <= CHECKED or looks_binary(head) or mark_of(head):
+    is_whole = stamp.encoding or len(raw) <= CHECKED or name.lower().endswith(NOTEBOOK)
+    if is_whole or looks_binary(head) or mark_of(head):
         return whole_text(raw, name, stamp, None)
     return Unverified.of(raw, str(stamp.version), stamp.assumed)
+
+
+def decoded_file(raw: bytes, name: str, encoding: str | None, assumed: Assumed) -> Decoded:
+    """A notebook as its cells, any other text as it is. Raises like `decode`."""
+    cells = Notebook.of(raw) if name.lower().endswith(NOTEBOOK) and not encoding else None
+    return cells or decode(raw, name, encoding, assumed)
 
 
 def whole_bytes(file: ReadableFile) -> bytes:
@@ -190,10 +196,7 @@ def carried(index: LineIndex, before: Text | None, text: Text) -> LineIndex:
     old = before.lines.raw(0, before.lines.count)
     if old == new:
         return index
-    known = split(old, before.lines.newline)
-    same = before.lines.newline == lines.newline
-    found = resplit(new, old, known, lines.newline) if same else split(new, lines.newline)
-    return carry(index, known, found)
+    return carry(index, split(old, before.lines.newline), split(new, lines.newline))
 
 
 def taken_away(before: Text | None, text: Text) -> set[bytes]:

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fsagent_tools import actions
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.results import Outcome, Shape
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.tools.toolset import Toolset
+from fsagent_tools.toolkit.toolset import Toolset
 from fsagent_tools.workspace import Workspace
 
 _NAMES = (
@@ -47,15 +44,6 @@ class _Toolsets(Mapping[str, Toolset]):
 
 
 TOOLSETS: Mapping[str, Toolset] = _Toolsets()
-
-
-@cache
-def effects_by_name() -> Mapping[str, Effect]:
-    """What every action, and every tool of a toolset, may do; imports them all."""
-    every = [entry for known in TOOLSETS.values() for entry in known.entries]
-    rows = [row for entry in every for row in (entry, *entry.commands.values())]
-    tools = {row.shown_name: row.action.effect for row in rows}
-    return {**tools, **{action.name: action.effect for action in actions.ALL}}
 
 
 def toolset(name: str) -> Toolset:

@@ -1,7 +1,7 @@
 """What models of Anthropic were trained on: a text editor, a shell that lasts, a memory."""
 
 from fsagent_tools.actions.bash import TIMEOUT
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 from fsagent_tools.toolsets.typed import REPLACE_ALL, from_zero
 from fsagent_tools.toolsets.workspace import BASH
 

@@ -1,6 +1,6 @@
 """Five tools with few visible parameters: numbered lines, edits by text, absolute paths."""
 
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 from fsagent_tools.toolsets.typed import OFFSET, REPLACE_ALL
 
 _FILE_PATH = {"file_path": "path"}

@@ -1,6 +1,6 @@
 """The names and parameters of deepagents' tools, "/" as the root; edits quote the text."""
 
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 from fsagent_tools.toolsets.typed import OFFSET, REPLACE_ALL
 
 _FILE_PATH = {"file_path": "path"}

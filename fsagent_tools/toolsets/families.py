@@ -3,7 +3,7 @@
 from fnmatch import fnmatchcase
 
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.runtime.above import TOOLSET
+from fsagent_tools.workspace.config import DEFAULT_TOOLSET
 
 _CLAUDE = ("*claude*",)
 _GPT = ("*codex*", "*gpt-4.1*", "*gpt-5*", "*gpt-oss*", "o[34]*", "*[/:.]o[34]*")
@@ -31,4 +31,4 @@ def toolset_for(model: object) -> str:
     for toolset, globs in (("anthropic", _CLAUDE), ("openai", _GPT)):
         if any(fnmatchcase(name, glob) for glob in globs):
             return toolset
-    return TOOLSET
+    return DEFAULT_TOOLSET

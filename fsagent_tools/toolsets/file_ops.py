@@ -1,6 +1,6 @@
 """The file operations API: raw content, exact text, `{success, data}` or `{success, error}`."""
 
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 from fsagent_tools.toolsets.typed import OFFSET, all_or
 
 _FILE_PATH = {"file_path": "path"}

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 
 _EVERY = {"include_noise": True}
 _READ = Shape.bare(

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from fsagent_tools.tools.toolset import Toolset
+from fsagent_tools.toolkit.toolset import Toolset
 from fsagent_tools.toolsets.workspace import WORKSPACE
 
 STRICT: dict[str, dict[str, Any]] = {

@@ -19,6 +19,7 @@ _SAYING: dict[str, dict[str, Any]] = {
         "describe": {"path": "Unless a change names another."},
     },
     "grep": {"describe": {"include": "Glob, e.g. *.py"}},
+    "lsp": {"show": ("new",)},
 }
 LINES = replace(
     WORKSPACE,

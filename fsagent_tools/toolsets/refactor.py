@@ -1,6 +1,6 @@
 """Renaming by language server; to be joined to another toolset."""
 
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 
 _FILE_PATH = {"file_path": "path"}
 

@@ -1,6 +1,6 @@
 """The workspace tools of their document: line IDs, several edits from one read."""
 
-from fsagent_tools.tools.toolset import Entry, Shape, Toolset
+from fsagent_tools.toolkit.toolset import Entry, Shape, Toolset
 
 _FILE_PATH = {"file_path": "path"}
 _READ = Shape.flat("output", "line_count", "total_lines", "truncated", "offset")

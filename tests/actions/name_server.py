@@ -12,13 +12,12 @@ from pathlib import Path
 
 MODE, *REST = sys.argv[1:] or ["honest"]
 IN, OUT = sys.stdin.buffer, sys.stdout.buffer
-CODEC, WIDTH = ("utf-8", 1) if MODE == "utf-8" else ("utf-16-le", 2)
 root = Path()
 documents = {}  # URI -> version and text
 
 
 def units(text):
-    return len(text.encode(CODEC)) // WIDTH
+    return len(text.encode("utf-16-le")) // 2
 
 
 def lines_of(path):
@@ -109,7 +108,7 @@ def answer(method, params):
         root = Path(params["rootPath"])
         can = {"diagnosticProvider": {}, "referencesProvider": True}
         can["renameProvider"] = MODE != "only-finds" and {"prepareProvider": True}
-        return {"capabilities": {**can, "positionEncoding": "utf-8" if WIDTH == 1 else "utf-16"}}
+        return {"capabilities": can}
     if method == "textDocument/diagnostic":
         return {"items": []}
     if method == "textDocument/references":

@@ -15,8 +15,8 @@ import pytest
 from fsagent_tools import Policy, Tool, Workspace, emitting, toolset
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.policy import Limits, ProcessPolicy
-from fsagent_tools.process import output
-from fsagent_tools.process.script import LONGEST_ARGUMENT
+from fsagent_tools.shell import output
+from fsagent_tools.shell.shell import LONGEST_ARGUMENT
 from fsagent_tools.types import Entry
 from tests.conftest import DEADLINES, alive, eventually
 
@@ -67,11 +67,6 @@ def test_the_streams_come_in_the_order_of_a_terminal(open_tool):
     )
     assert lines[:10] == [f"{stream}{i}" for i in range(1, 6) for stream in "oe"]
     assert ("not found" in lines[10], lines[11]) == (True, "127")
-
-
-def test_a_host_may_have_the_streams_apart(open_tool):
-    out = open_tool().call({"command": "echo a; echo b >&2"}, streams="separate")
-    assert (out.data["output"], out.data["stderr"]) == ("a\n", "b\n")
 
 
 def test_a_program_that_prints_much_writes_in_blocks(open_tool, monkeypatch):
@@ -294,13 +289,12 @@ def test_a_fresh_shell_begins_with_the_hosts_commands(open_tool):
         )
 
 
-@pytest.mark.parametrize("streams", ["together", "separate"])
-def test_what_a_host_redacts_is_neither_shown_nor_kept(open_tool, streams):
+def test_what_a_host_redacts_is_neither_shown_nor_kept(open_tool):
     tool = open_tool(process=ProcessPolicy(redact=[r"sk-\w+", "pass(word)?"]))
-    out = tool.call({"command": "echo key sk-abc1 >&2; printf 'my password'"}, streams=streams)
+    out = tool.call({"command": "echo key sk-abc1 >&2; printf 'my password'"})
     assert "sk-abc1" not in repr(out)
     assert "my [redacted]" in out.text
-    long = tool.call({"command": "seq 20000; echo sk-abc2"}, streams=streams, max_output=50)
+    long = tool.call({"command": "seq 20000; echo sk-abc2"}, max_output=50)
     assert "sk-abc2" not in Path(long.data["whole"]).read_text()
 
 
@@ -347,7 +341,7 @@ def test_working_dir_is_where_the_command_runs(open_tool, tmp_path):
 
 def test_a_workspace_that_deleted_itself_gives_a_clear_error(open_tool, tmp_path):
     tool = open_tool(**free())
-    assert tool.call({"command": 'rm -rf "$PWD"; echo gone'}).text == "gone"
+    assert tool.call({"command": 'rm -rf "$PWD"; echo gone'}).text.endswith("gone")
     out = tool.call({"command": "echo hi"})
     assert not out.ok or out.data["exit_code"] == 0
 
@@ -372,7 +366,9 @@ def test_a_call_may_tighten_the_policy_but_not_loosen_it(open_tool):
     "settings",
     [
         {"sandbox": "none"},
-        {"engine": "docker"},
+        {"require_sandbox": "bwrap"},
+        {"network": ["http://example.com"]},
+        {"network": "example.com"},
         {"env_allow": "HOME"},
         {"readable": "/srv"},
         {"caches": ""},
@@ -392,14 +388,14 @@ def test_a_wrong_limit_is_refused_by_name():
 
 @pytest.mark.parametrize("policy", [{"readonly": True}, {"process": ProcessPolicy("read-only")}])
 def test_a_policy_that_cannot_be_enforced_runs_nothing(open_tool, lacking, tmp_path, policy):
-    lacking("namespaces", "landlock")
+    lacking("bubblewrap", "landlock")
     out = open_tool(**policy).call({"command": "touch ran"})
     assert (out.code, "Landlock" in out.text) == ("COMMAND_FAILED", True)
     assert not (tmp_path / "ws/ran").exists()
 
 
 def test_a_policy_that_demands_nothing_says_what_little_there_was(open_tool, lacking):
-    lacking("namespaces", "landlock")
+    lacking("bubblewrap", "landlock")
     assert open_tool().call({"command": "true"}).data["sandbox"] == "seccomp"
     strict = open_tool(process=ProcessPolicy(require_sandbox=True))
     assert strict.call({"command": "true"}).code == "COMMAND_FAILED"
@@ -423,7 +419,7 @@ def test_jobs_end_when_the_interpreter_does(tmp_path):
     script = f"""
 from fsagent_tools.actions.bash import bash
 from fsagent_tools import toolset
-from fsagent_tools.tools.toolset import Entry, Tool
+from fsagent_tools.toolkit.toolset import Entry, Tool
 from fsagent_tools.workspace import Workspace
 ws = Workspace({str(tmp_path)!r})
 Tool(Entry(bash), ws).call({{"command": "sleep 8006"}}, background=True)

@@ -31,7 +31,7 @@ def test_a_text_that_no_longer_parses_is_written_and_told(root, tool, name):
         out = tools[tool].call({"file_path": name, "content": text.replace(old, new)})
     assert out.ok, out.text
     assert (root / name).read_text() == text.replace(old, new)
-    assert out.text.split("\n")[-1].startswith("No longer parses: line ")
+    assert out.text.split("\n")[-1].startswith("Syntax error after this edit: line ")
     assert "lint" not in out.data
 
 
@@ -39,4 +39,4 @@ def test_what_did_not_parse_before_is_nobodys_fault(root):
     (root / "a.py").write_text("def f(:\n    return 1\n")
     tools = toolset("file_ops").bind(Workspace(root))
     call = {"path": "a.py", "old_string": "return 1", "new_string": "return (1"}
-    assert "parses" not in tools["edit_file"].call(call).text
+    assert "Syntax error" not in tools["edit_file"].call(call).text

@@ -1,6 +1,5 @@
 """edit and insert on real files: what changes, what stays, what is told."""
 
-import json
 import re
 
 import pytest
@@ -351,19 +350,6 @@ def test_a_mark_that_comes_along_with_the_first_line_is_not_written_twice(tool, 
     (root / "a.py").write_bytes(b"\xef\xbb\xbfimport os\nx = 1\n")
     assert tool("edit").call(sent("import os", "\ufeffimport sys", "a.py")).ok
     assert (root / "a.py").read_bytes() == b"\xef\xbb\xbfimport sys\nx = 1\n"
-
-
-def test_the_json_of_a_notebook_is_not_broken_by_text_quoted_from_its_cells(tool, root):
-    cell = {"cell_type": "code", "source": ["x = 1\n", "y = 2"], "outputs": [], "metadata": {}}
-    book = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (root / "a.ipynb").write_text(text := json.dumps(book, indent=1))
-    for new in ('y = "3"', "y = 3\nz = 4"):
-        out = tool("edit").call(sent("y = 2", new, "a.ipynb"))
-        assert "JSON" in out.text
-        assert (root / "a.ipynb").read_text() == text
-    assert tool("edit").call(sent("y = 2", r"y = \"3\"\n", "a.ipynb")).ok
-    (root / "a.ipynb").write_text(text[:-1])
-    assert tool("edit").call(sent("y = 2", 'y = "3"', "a.ipynb")).ok
 
 
 def test_places_on_one_line_are_shown_once(tool, root):

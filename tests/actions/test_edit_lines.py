@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from fsagent_tools.tools import tokens
+from fsagent_tools.toolkit import tokens
 
 CODE = "def f(x):\n    if x:\n        return 1\n    return 0\n\n\nprint(f(2))\n"
 
@@ -445,7 +445,7 @@ def test_blanks_for_tabs_with_which_python_does_not_parse_become_tabs(session, r
     assert (root / "a.py").read_text() == "def f(x):\n\tif x:\n\t\treturn 3\n\treturn 2\n"
 
 
-@pytest.mark.parametrize(("path", "way"), [("a.py", "`write`"), ("a.ipynb", "`grep`")])
+@pytest.mark.parametrize(("path", "way"), [("a.py", "`write`"), ("a.ipynb", "`write`")])
 def test_what_has_no_lines_to_address_is_not_to_be_read_again(session, root, path, way):
     (root / path).write_text("" if path == "a.py" else '{"cells": [], "nbformat": 4}')
     session.read(path)

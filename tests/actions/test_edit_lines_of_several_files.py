@@ -79,7 +79,7 @@ def test_each_file_is_told_with_what_a_check_found_in_it(root):
         call = {"file_path": "a.py", "changes": changes, "lint": "report"}
         out = tools["edit_lines"].call(call)
         first, second = out.text.split("== b.py")
-        assert ("lint: 1 error" in first, "lint: 1 error" in second) == (True, True), out.text
+        assert ("was never closed" in first, "was never closed" in second) == (True, True), out.text
         (also,) = out.data["also"]
         assert also["path"] == "b.py"
         assert also["lint"]
@@ -183,38 +183,18 @@ def test_without_a_history_all_are_judged_before_the_first_is_written():
         assert workspace.read_text("b").text == "1\n"
 
 
-def test_directories_are_locked_in_one_order_whatever_else_a_call_changes():
-    locked = []
-
-    class Watched(MemoryFiles):
-        def lock(self, paths, timeout):
-            locked.extend(paths)
-            return super().lock(paths, timeout)
-
-    files = Watched({"a": "one a\n", "b/x": "one x\n", "c": "one c\n"})
-    with closing(Workspace(files=files)) as workspace:
-        tools = toolset("lines").bind(workspace)
-        changes = []
-        for name in ("c", "b/x", "a"):
-            mark, text = tools["read"].call({"file_path": name}).text.rstrip().split("\t")
-            changes.append({"file_path": name, "line_id": f"{mark} {text}", "new_content": "1"})
-        assert tools["edit_lines"].call({"file_path": "a", "changes": changes}).ok
-    judged, held = locked[:3], locked[3:6]
-    assert (judged, held) == (["c", "b/x", "a"], ["a", "c", "b/x"])
-
-
-def test_a_full_disk_in_the_middle_takes_back_what_was_done(root, monkeypatch):
+def test_a_full_disk_in_the_middle_puts_back_what_was_written(root, monkeypatch):
     before = contents(root)
     with closing(Workspace(root)) as workspace:
         model = Model(workspace)
-        overwrites = history.JournalWriter.overwrites
+        overwrites = history.Journal.overwrites
 
         def full(self, slot, *rest, **more):
             if slot.name == "b":
                 raise OSError(28, "No space left on device")
             return overwrites(self, slot, *rest, **more)
 
-        monkeypatch.setattr(history.JournalWriter, "overwrites", full)
+        monkeypatch.setattr(history.Journal, "overwrites", full)
         out = model.edit(("a", [model.put("two a", "2")]), ("b", [model.put("two b", "2")]))
         assert not out.ok
         assert "No space" in out.text

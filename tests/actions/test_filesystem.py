@@ -101,7 +101,7 @@ def test_a_file_just_made_was_made_now(tools, root):
 
 
 def test_without_a_time_of_birth_created_is_the_last_change_of_metadata(tools, root, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.files.handle.birth_ns", lambda *_: None)
+    monkeypatch.setattr("fsagent_tools.files.local.birth_ns", lambda *_: None)
     told = tools["file_stat"].call({"path": "main.py"}).data["created"]
     assert told == (root / "main.py").stat().st_ctime_ns / 10**9
 

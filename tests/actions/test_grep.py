@@ -127,6 +127,41 @@ def test_a_text_in_another_encoding_is_searched_as_read_shows_it(tmp_path, searc
     assert {"file": "d/odd", "count": 1} in counted
 
 
+LETTERS = (r"K.se", r"K\w+e", r"K\Sse", r"K\Dse", "K[^a]se", r"\w\xdfe", r"K\p{L}se", "K[^\\s]se")
+
+
+@pytest.mark.parametrize("mode", ["content", "files_with_matches", "count"])
+def test_a_pattern_of_ascii_matches_letters_of_other_encodings(tmp_path, mode):
+    put(tmp_path, a="Kase\n", odd="Gr\xf6\xdfe\nK\xe4se\n".encode("cp1252") * 9)
+    grep = toolset("workspace").bind(Workspace(tmp_path))["grep"]
+    for pattern in LETTERS:
+        found = grep.call({"pattern": pattern}, output_mode=mode).data["matches"]
+        assert {match["file"] for match in found} >= {"odd"}, pattern
+        assert len([match for match in found if match["file"] == "odd"]) == (
+            9 if mode == "content" else 1
+        )
+
+
+@pytest.mark.parametrize("pattern", ["ab.cd", r"b\Wcd", "b[^x]c"])
+def test_a_stray_byte_is_a_character(tmp_path, search, pattern):
+    put(tmp_path, a="gr\xf6\xdfer\n".encode() * 50 + b"ab\xffcd\n")
+    assert [match["line"] for match in search(pattern).data["matches"]] == [51]
+
+
+def test_a_text_with_a_nul_at_its_beginning_is_searched_where_others_match(tmp_path, search):
+    put(tmp_path, a="need\n", early=b"a line of text\nneed \0 and more of this text\n" + b"x\n" * 9)
+    for mode in ("content", "files_with_matches", "count"):
+        found = search("need", output_mode=mode).data["matches"]
+        assert [match["file"] for match in found] == ["a", "early"]
+
+
+def test_a_large_text_with_a_nul_is_named_where_others_match(tmp_path):
+    put(tmp_path, a="need\n", log=b"need \0 in a text\n" + b"a line of this text\n" * (1 << 20))
+    grep = toolset("workspace").bind(Workspace(tmp_path))["grep"]
+    told = "Not plain UTF-8 and too large to be searched in full: log."
+    assert grep.call({"pattern": "need"}).text.endswith(told)
+
+
 @pytest.mark.parametrize("path", [".", "odd"])
 def test_what_only_ripgrep_understands_is_found_in_another_encoding_all_the_same(tmp_path, path):
     put(tmp_path, odd="Gr\xf6\xdfe need\n".encode("cp1252"))

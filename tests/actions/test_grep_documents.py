@@ -97,7 +97,8 @@ def test_read_shows_only_the_lines_of_a_document_that_match(workspace):
     out = read({"file_path": "sub/a.pdf"}, pattern="needle")
     assert (out.text, out.data["total_lines"]) == ("     2\tthe needle of a", 2)
     out = read({"file_path": "a.ipynb"}, pattern="needle")
-    assert (out.text, out.data["total_lines"]) == ("     3\tneedle = 3", 3)
+    assert out.text.endswith("] needle = 3")
+    assert out.data["total_lines"] == 3
 
 
 def test_what_the_policy_hides_is_not_searched_in_documents_either(root):

@@ -126,7 +126,7 @@ def test_a_picture_of_too_many_pixels_is_refused(read, root):
     before = peak()
     out = read.call({"file_path": "a.png"})
     assert out.code == "FILE_TOO_LARGE"
-    assert "more than 20,000,000 pixels" in out.text
+    assert "more than 50,000,000 pixels" in out.text
     assert peak() - before < 60 << 20
 
 
@@ -141,7 +141,7 @@ def test_a_notebook_of_bombs_is_text_without_pictures(read, root):
     assert out.ok
     assert out.blocks == ()
     assert "plot()" in out.text
-    assert out.data["truncated"]
+    assert "pictures from line" in out.data["note"]
 
 
 def test_a_notebook_nested_without_end_is_plain_text(read, root):
@@ -170,8 +170,9 @@ def test_the_reader_of_a_document_sees_no_other_file_and_no_network(tmp_path, ru
     told = json.loads(apart.ask("probe", str(tmp_path).encode(), [], apart.PATIENCE))
     if not told["landlock"]:
         pytest.skip("reading is confined by Landlock only")
-    assert (told["read"], told["traced"], told["net"]) == (13, 13, True)
-    assert told["write"] in (13, 30)
+    assert told["read"] in (2, 13)  # not there, or closed
+    assert (told["traced"], told["net"]) == (13, True)
+    assert told["write"] in (2, 13, 30)  # no such place in its view, or closed
     assert told["open"] == 4  # output, errors, the answer, and the directory that lists them
     assert os.listdir(tmp_path) == ["secret"]
 
@@ -180,7 +181,7 @@ _PROBE = """
 import sys; sys.path[:] = sys.argv[1:]
 import json, os, socket
 from fsagent_tools.media import child
-from fsagent_tools.sandbox import landlock
+from fsagent_tools.shell import landlock
 def failed(do):
     try:
         do()
@@ -189,7 +190,7 @@ def failed(do):
 def probe(folder):
     folder = folder.decode()
     return json.dumps({
-        "landlock": landlock.abi(),
+        "landlock": landlock.version(),
         "read": failed(lambda: open(folder + "/secret")),
         "write": failed(lambda: open(folder + "/new", "w")),
         "net": bool(failed(lambda: socket.create_connection(("127.0.0.1", 9), 1))),
@@ -206,7 +207,7 @@ def test_a_reader_is_used_again_and_replaced_when_it_has_ended(runs):
     Image.new("RGB", (2, 2)).save(picture, "PNG")
     readers, bombed, ended = apart._readers(child.__name__), bomb(), None
     for _ in range(3):
-        assert apart.read_picture(picture.getvalue()).width == 2
+        assert apart.read_picture(picture.getvalue())[0].width == 2
         (reader,) = readers._idle
         assert reader is not ended
         with pytest.raises(errors.TooLarge):
@@ -221,7 +222,7 @@ def test_documents_are_read_side_by_side(tmp_path):
     def width(number):
         picture = io.BytesIO()
         Image.new("RGB", (number, 1)).save(picture, "PNG")
-        return apart.read_picture(picture.getvalue()).width
+        return apart.read_picture(picture.getvalue())[0].width
 
     with ThreadPoolExecutor(4) as pool:
         assert [*pool.map(width, range(1, 9))] == [*range(1, 9)]

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.process import running
-from fsagent_tools.process.jobs import Job
+from fsagent_tools.shell import runner
+from fsagent_tools.shell.jobs import Job
 from tests.conftest import PATIENCE, alive, eventually, no_new_descriptor
 
 
@@ -119,7 +119,7 @@ def test_waiting_for_a_job_ends_with_the_timeout(tools, jobs):
 
 
 def test_a_stopped_job_leaves_no_process(tools, jobs, monkeypatch):
-    monkeypatch.setattr(running, "_GRACE", PATIENCE)  # SIGTERM is enough, given time
+    monkeypatch.setattr(runner, "GRACE", PATIENCE)  # SIGTERM is enough, given time
     start(tools, "setsid sleep 8105 & sleep 8105")
     assert eventually(lambda: alive("sleep 8105") == 2)
     out = jobs("stop")
@@ -182,7 +182,7 @@ def test_no_descriptor_of_a_job_is_lost(tools, jobs):
 def test_processes_in_parallel_and_a_commit_work_under_the_default_policy(tools, root):
     pool = "from multiprocessing import Pool; print(sum(Pool(2).map(abs, [-1, -2])))"
     out = tools["bash"].call({"command": f"python3 -c '{pool}'", "timeout": PATIENCE})
-    if not out.data["sandbox"].startswith("namespaces"):
+    if not out.data["sandbox"].startswith("bubblewrap"):
         pytest.skip("/dev/shm of its own needs namespaces")
     assert out.text == "3"
     if not shutil.which("git"):

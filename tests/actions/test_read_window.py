@@ -6,9 +6,9 @@ import re
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.answers import window as read_window
 from fsagent_tools.errors import ReadFailed
 from fsagent_tools.session import texts
+from fsagent_tools.toolkit import window as read_window
 
 PLAIN = {"marks": "none"}
 TAG = re.compile(r"^\[LID:.{6}\] ", re.M)

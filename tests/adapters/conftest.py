@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from fsagent_tools import Effect, Toolset
-from fsagent_tools.answers.action import action
 from fsagent_tools.call import current
-from fsagent_tools.params.arguments import Params
-from fsagent_tools.params.knob import Field
+from fsagent_tools.toolkit.action import action
+from fsagent_tools.toolkit.params import Field, Params
 from fsagent_tools.types import Entry
 
 

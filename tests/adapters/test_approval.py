@@ -1,108 +1,33 @@
-"""Agents of both frameworks pause for an approval, and only what was shown then happens."""
+"""LlamaIndex's workflows wait for an approval, and only what was shown then happens."""
 
 import asyncio
 import json
 from contextlib import suppress
 
 import pytest
-from langchain.agents import create_agent
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Command
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
-from llama_index.core.workflow import Context, JsonSerializer
 from workflows.errors import WorkflowCancelledByUser
 from workflows.runtime.types.results import StepWorkerState
 
-import fsagent_tools_langchain
-import fsagent_tools_langchain.approval
 import fsagent_tools_llamaindex
 from fsagent_tools import Workspace
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
-from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools_llamaindex.approval import ApprovalGiven, ApprovalRequired, ask
+from fsagent_tools_llamaindex.approval import (
+    ApprovalGiven,
+    ApprovalRequired,
+    ask,
+    resume_run,
+    save_run,
+)
 from samples import PRICES
 from tests.conftest import PATIENCE
 
 TURNS = [call("rm", path=PRICES), "Done."]
-THREAD = {"configurable": {"thread_id": "1"}}
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
-
-
-@pytest.fixture(params=["invoke", "ainvoke"])
-def graph(request, shop):
-    """Runs a LangGraph agent, synchronously or not, and returns its last state."""
-    workspace = Workspace(shop, approve=fsagent_tools_langchain.approval.ask)
-    tools = fsagent_tools_langchain.get_tools(workspace, "filesystem")
-    agent = create_agent(ScriptedChatModel(TURNS), tools, checkpointer=InMemorySaver())
-
-    async def run(sent):
-        if request.param == "invoke":
-            return agent.invoke(sent, THREAD)
-        return await agent.ainvoke(sent, THREAD)
-
-    return run
-
-
-def asked(state):
-    return state["__interrupt__"][0].value
-
-
-async def test_langgraph_pauses_and_goes_on_with_what_was_approved(graph, shop):
-    state = await graph({"messages": [("user", "Clean up.")]})
-    assert asked(state)["diff"] == f"delete {PRICES}"
-    assert (shop / PRICES).exists()
-    answer = {"approved": True, "fingerprint": asked(state)["fingerprint"]}
-    state = await graph(Command(resume=answer))
-    assert not (shop / PRICES).exists()
-    assert state["messages"][-1].text.strip() == "Done."
-
-
-async def test_langgraph_tells_the_model_why_it_was_refused(graph, shop):
-    state = await graph({"messages": [("user", "Clean up.")]})
-    fingerprint = asked(state)["fingerprint"]
-    answer = {"approved": False, "fingerprint": fingerprint, "reason": "keep it"}
-    state = await graph(Command(resume=answer))
-    assert (shop / PRICES).exists()
-    message = state["messages"][-2]
-    assert message.status == "error"
-    assert "did not approve" in message.text
-    assert "keep it" in message.text
-
-
-MALFORMED = [
-    True,
-    False,
-    "yes",
-    {"approved": True},
-    {"approved": "true", "fingerprint": "0"},
-    {"decisions": [{"type": "approve"}]},
-]
-
-
-@pytest.mark.parametrize("answer", MALFORMED, ids=repr)
-async def test_a_malformed_answer_is_the_hosts_error_and_can_be_mended(answer, graph, shop):
-    state = await graph({"messages": [("user", "Clean up.")]})
-    right = {"approved": True, "fingerprint": asked(state)["fingerprint"]}
-    for _ in range(2):
-        with pytest.raises(ConfigInvalid, match="fingerprint"):
-            await graph(Command(resume=answer))
-    assert (shop / PRICES).exists()
-    state = await graph(Command(resume=right))
-    assert not (shop / PRICES).exists()
-    assert state["messages"][-1].text.strip() == "Done."
-
-
-async def test_langgraph_asks_again_when_the_file_changed_meanwhile(graph, shop):
-    state = await graph({"messages": [("user", "Clean up.")]})
-    (shop / PRICES).write_text("precious")
-    answer = {"approved": True, "fingerprint": asked(state)["fingerprint"]}
-    state = await graph(Command(resume=answer))
-    assert (shop / PRICES).read_text() == "precious"
-    assert asked(state)["fingerprint"] != answer["fingerprint"]
 
 
 @pytest.mark.parametrize("approved", [True, False])
@@ -167,33 +92,29 @@ def test_llamaindex_outside_a_workflow_refuses(shop):
     assert (shop / PRICES).exists()
 
 
-@pytest.mark.filterwarnings("ignore::workflows.context.state_store.UnserializableKeyWarning")
-async def test_llamaindex_takes_an_answer_on_another_host_and_runs_the_call_once(
+async def test_llamaindex_goes_on_in_another_process_to_the_end_of_the_run(
     shop, tmp_path, monkeypatch
 ):
-    """LlamaIndex itself then ends the run, whatever the tools; what was approved is done."""
+    """The call runs once, and the model that is told of it has the whole conversation."""
 
     def agent():
         tools = fsagent_tools_llamaindex.get_tools(Workspace(shop, approve=ask))
         command = call("bash", command=f"echo ran >> {shop}/log")
-        return FunctionAgent(tools=tools, llm=ScriptedLLM([command, "Done."]))
+        turns = [command, lambda messages: " ".join(m.role for m in messages)]
+        return FunctionAgent(tools=tools, llm=ScriptedLLM(turns))
 
-    first = agent()
-    handler = first.run("Go.", ctx=(context := Context(first)))
+    handler = agent().run("Go.")
     async for event in handler.stream_events():
         if isinstance(event, ApprovalRequired):
-            saved = json.dumps(context.to_dict(serializer=JsonSerializer()))
+            saved = json.dumps(await save_run(handler.ctx))
             break
     await handler.cancel_run()
     with suppress(WorkflowCancelledByUser):
         await handler
     assert not (shop / "log").exists()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state of another"))
-    second = agent()
-    restored = Context.from_dict(second, json.loads(saved), serializer=JsonSerializer())
-    handler = second.run(ctx=restored)
+    handler = await resume_run(agent(), json.loads(saved))
     handler.ctx.send_event(ApprovalGiven(fingerprint=event.fingerprint, approved=True))
-    with suppress(ValueError):
-        async with asyncio.timeout(PATIENCE):
-            await handler
+    async with asyncio.timeout(PATIENCE):
+        assert "user assistant tool" in str(await handler)
     assert (shop / "log").read_text() == "ran\n"

@@ -138,7 +138,7 @@ MADE_UP = ("wrong", "config", "callbacks", "run_manager", "runtime", "self", "ar
 @every_tool
 def test_only_visible_parameters_can_be_set_by_the_model(toolset, name, shop):
     tool = of_all(shop, toolset, name)
-    fields, renamed = tool.entry.action.params.knobs, tool.entry.rename.values()
+    fields, renamed = tool.entry.action.params.model_fields, tool.entry.rename.values()
     hidden = [n for n in fields if n not in tool.arguments.model_fields and n not in renamed]
     for guessed in batched([*MADE_UP, *hidden], NAMED):
         sent = {**arguments(tool), **dict.fromkeys(guessed, "x" * 3000)}

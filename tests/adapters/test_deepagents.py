@@ -14,13 +14,12 @@ from langchain_tests.integration_tests import SandboxIntegrationTests
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from fsagent_tools import EventLog, MemoryFiles, Policy, Workspace, select_tools
+from fsagent_tools import MemoryFiles, Policy, Workspace, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
-from fsagent_tools_deepagents import FsAgentBackend
+from fsagent_tools_deepagents import FsAgentBackend, deep_agent_options
 from fsagent_tools_langchain import FsAgentMiddleware
-from fsagent_tools_langchain.approval import ask
 from tests.conftest import DEADLINES, alive, eventually
 
 OVERWRITES = (
@@ -70,8 +69,8 @@ def backend(tmp_path):
 
 
 @pytest.fixture
-def root(backend):
-    return backend.workspace.root
+def root(backend, tmp_path):
+    return tmp_path / "root"
 
 
 def test_line_endings_stay(backend, root):
@@ -229,28 +228,20 @@ ASKED = {
 
 
 @pytest.mark.parametrize("name", ASKED)
-@pytest.mark.parametrize("answer", [True, "not today"])
-async def test_an_effect_waits_for_the_answer_to_an_interrupt(name, answer, tmp_path):
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_an_effect_waits_for_the_decision_about_its_diff(name, decision, tmp_path):
     (tmp_path / "a.txt").write_text("one")
-    before, records = {"a.txt": "one"}, []
-    workspace = Workspace(tmp_path, approve=ask, log=EventLog(records.append))
+    options = deep_agent_options(tmp_path, "deepagents", approval=True)
     model = ScriptedChatModel([call(name, **ASKED[name]), "Done."])
     saver, thread = InMemorySaver(), {"configurable": {"thread_id": "1"}}
-    backend = FsAgentBackend(workspace)
-    agent = create_deep_agent(model=model, backend=backend, checkpointer=saver)
+    agent = create_deep_agent(model=model, checkpointer=saver, **options)
     found = await agent.ainvoke({"messages": [("user", "go")]}, thread)
-    (asked,) = found["__interrupt__"]
-    assert asked.value
-    assert files_of(tmp_path) == before
-    with pytest.raises(ConfigInvalid, match="is not an answer"):
-        await agent.ainvoke(Command(resume="perhaps"), thread)
-    told = {"approved": answer is True, "reason": answer, "fingerprint": asked.value["fingerprint"]}
-    found = await agent.ainvoke(Command(resume=told), thread)
+    (asked,) = found["__interrupt__"][0].value["action_requests"]
+    assert ASKED[name].get("file_path", "rm a.txt").lstrip("/") in asked["description"]
+    assert files_of(tmp_path) == {"a.txt": "one"}
+    found = await agent.ainvoke(Command(resume={"decisions": [{"type": decision}]}), thread)
     assert "__interrupt__" not in found
-    assert (files_of(tmp_path) == before) is (answer is not True)
-    if answer is not True:
-        assert "not today" in found["messages"][-2].text
-    assert records[-1]["code"] == ("OK" if answer is True else "APPROVAL_DENIED")
+    assert (files_of(tmp_path) == {"a.txt": "one"}) is (decision == "reject")
 
 
 def files_of(root):

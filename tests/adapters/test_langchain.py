@@ -19,7 +19,7 @@ from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.types import Block
 from fsagent_tools_langchain import FsAgentMiddleware, FsAgentToolkit, aget_tools, get_tools
-from fsagent_tools_langchain.content import Form
+from fsagent_tools_langchain.tools import Form
 from samples import NEW, PRICES, TURNS, arguments, fix, fixed, parallel
 from tests.conftest import PATIENCE, alive, eventually
 

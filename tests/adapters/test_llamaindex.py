@@ -19,7 +19,7 @@ from fsagent_tools.testing import call
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools.types import Block
 from fsagent_tools_llamaindex import FsAgentToolSpec, OutputDelta, aget_tools, get_tools
-from fsagent_tools_llamaindex.content import output_of
+from fsagent_tools_llamaindex.tools import output_of
 from samples import PRICES, TURNS, arguments, fixed, parallel
 from tests.conftest import PATIENCE
 

@@ -187,13 +187,13 @@ def test_without_its_framework_an_adapter_says_what_to_install(adapter, module, 
     assert f"pip install 'fsagent-tools[{extra}]'" in last
 
 
-def test_everything_that_an_adapter_names_can_be_imported_with_its_extra_alone():
+def test_only_the_middleware_needs_more_than_langgraph_and_names_it():
     code = (
-        "import importlib.util as u, sys; found = u.find_spec\n"
-        "u.find_spec = lambda n, *a: None if n == 'langchain' else found(n, *a)\n"
-        "sys.modules['langchain'] = None\n"
-        "from fsagent_tools_langchain import *\n"
-        "print(get_tools('.')[0].name)"
+        "import sys; sys.modules['langchain'] = None\n"
+        "from fsagent_tools_langchain import get_tools, interrupt_on\n"
+        "print(get_tools('.')[0].name)\n"
+        "from fsagent_tools_langchain import FsAgentMiddleware"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.stdout.strip() == "read", ran.stderr
+    assert "langchain.agents" in ran.stderr.splitlines()[-1]

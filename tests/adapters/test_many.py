@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from llama_index.core.agent.workflow import FunctionAgent
@@ -17,11 +18,11 @@ from llama_index.core.workflow import Context
 import fsagent_tools_llamaindex
 from fsagent_tools import Policy, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.services import Services
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools_langchain import FsAgentMiddleware, get_tools
+from fsagent_tools.workspace.services import Services
+from fsagent_tools_langchain import FsAgentMiddleware, get_tools, interrupt_on
 from tests.conftest import PATIENCE, eventually
 
 WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
@@ -45,12 +46,11 @@ def homes(tmp_path, monkeypatch):
 @pytest.mark.parametrize("approval", [False, True])
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 async def test_a_graph_works_in_the_workspace_of_the_runs_user(approval, way, homes):
-    middleware = FsAgentMiddleware(
-        lambda runtime: homes / runtime.context.name, approval=approval, only=["write"]
-    )
+    ours = FsAgentMiddleware(lambda runtime: homes / runtime.context.name, only=["write"])
+    asking = HumanInTheLoopMiddleware(interrupt_on(ours.tools) if approval else {})
     agent = create_agent(
         ScriptedChatModel(WRITE),
-        middleware=[middleware],
+        middleware=[ours, asking],
         context_schema=User,
         checkpointer=InMemorySaver(),
     )

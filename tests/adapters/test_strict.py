@@ -6,11 +6,12 @@ import jsonschema
 import pytest
 from langchain.agents.middleware import ModelRequest, ModelResponse
 from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
 from fsagent_tools import TOOLSETS, Workspace, select_tools
+from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from samples import ID, NEW, PRICES, arguments
 
@@ -91,7 +92,8 @@ def test_schemas_have_only_keywords_of_json_schema(toolset, name, shop):
 @every_tool
 def test_strict_schemas_are_closed_and_their_optionals_take_null(toolset, name, shop):
     tool = loaded(shop, toolset, name, strict=True)
-    for found in (tool.core.schema, convert_to_openai_tool(tool, strict=True), openai(tool)):
+    bound = openai(tool, strict=True)
+    for found in (tool.core.schema, convert_to_openai_tool(tool, strict=True), bound):
         schema = found.get("function", {}).get("parameters", found)
         inside = [*schemas(schema)]
         assert not BEYOND_STRICT & {key for one in inside for key in one}
@@ -143,7 +145,7 @@ def test_the_middleware_sees_that_the_api_will_be_strict(wanted, strict, shop):
     assert seen
     for tool in seen:
         short, sent = tool.core.entry.visible, openai(tool, strict=True)["properties"]
-        for name in (name for name, knob in short.items() if not knob.required):
+        for name in (name for name, field in short.items() if not field.is_required()):
             assert ({"type": "null"} in sent[name].get("anyOf", ())) is strict
     assert pickle.loads(pickle.dumps(seen[0])).name == seen[0].name
 
@@ -152,6 +154,28 @@ def test_gemini_is_told_nothing_that_it_does_not_know(shop, caplog):
     for tool in get_tools(shop, "workspace", strict=True):
         google(tool)
     assert not caplog.records
+
+
+def test_gemini_binds_strict_tools_without_a_warning(shop, caplog):
+    module = pytest.importorskip("langchain_google_genai")
+    model = module.ChatGoogleGenerativeAI(model="gemini-2.5-flash", google_api_key="none")
+    bound = model.bind_tools(get_tools(shop, "workspace", strict=True)).kwargs
+    sent = model._prepare_request([HumanMessage("Go.")], **bound)
+    assert "edit_lines" in str(sent)
+    assert not caplog.records
+
+
+class ChatOllama(ScriptedChatModel):
+    """Named as LangChain's."""
+
+
+def test_for_ollama_the_middleware_brings_tools_whose_parameters_have_types(shop):
+    middleware, seen = FsAgentMiddleware(shop, strict=True), []
+    asked = ModelRequest(model=ChatOllama(["Done."]), messages=[], tools=middleware.tools)
+    middleware.wrap_model_call(asked, lambda request: seen.extend(request.tools) or ANSWERED)
+    assert [tool.name for tool in seen] == [tool.name for tool in middleware.tools]
+    for tool in seen:
+        assert all("type" in one for one in tool.core.schema["properties"].values())
 
 
 @pytest.mark.parametrize(("strict", "blank"), [(True, None), (True, ""), (False, "")])

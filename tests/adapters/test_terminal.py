@@ -1,4 +1,4 @@
-"""Whoever sits at a terminal sees the diff and answers y, n, why not, or e to edit."""
+"""Whoever sits at a terminal sees the diff and answers y, n or why not."""
 
 import os
 import pty
@@ -28,24 +28,6 @@ tools = get_tools(Workspace(root, approve=approve_at_terminal))
 agent = create_agent(ScriptedChatModel(TURNS), tools)
 print(*(m.text for m in agent.invoke({"messages": [("user", "go")]})["messages"]))
 """
-INTERRUPTS = """
-from langchain.agents import create_agent
-from langgraph.checkpoint.memory import InMemorySaver
-from fsagent_tools import Workspace
-from fsagent_tools.testing.langchain import ScriptedChatModel
-from fsagent_tools_langchain import FsAgentApproval, get_tools
-from fsagent_tools_langchain.approval import ask
-from fsagent_tools_langchain.terminal import answer_at_terminal
-tools = get_tools(Workspace(root, approve=ask if approve == "ask" else None))
-middleware = [FsAgentApproval(tools)] if approve == "middleware" else []
-model = ScriptedChatModel(TURNS)
-agent = create_agent(model, tools, middleware=middleware, checkpointer=InMemorySaver())
-thread = {"configurable": {"thread_id": "1"}}
-state = agent.invoke({"messages": [("user", "go")]}, thread)
-while "__interrupt__" in state:
-    state = agent.invoke(answer_at_terminal(state["__interrupt__"]), thread)
-print(*(m.text for m in state["messages"]))
-"""
 LLAMAINDEX = """
 import asyncio
 from llama_index.core.agent.workflow import FunctionAgent
@@ -63,8 +45,6 @@ asyncio.run(main())
 """
 PROGRAMS = {
     "callback": CALLBACK,
-    "ask": INTERRUPTS,
-    "middleware": INTERRUPTS,
     "llamaindex": LLAMAINDEX,
 }
 
@@ -142,22 +122,4 @@ def test_the_diff_is_shown_and_an_answer_is_of_one_call(kind, terminal, tmp_path
             at.types("not this one\n")
     assert (told + at.sees("Done.")).count("not this one") == 2  # echoed, and told to the model
     assert Path(tmp_path / "root/a.txt").read_text() == "new\n"
-    assert not Path(tmp_path / "root/b.txt").exists()
-
-
-def test_the_arguments_can_be_edited(terminal, tmp_path):
-    at = terminal("middleware")
-    at.sees("[y/N/e to edit] or why not: ")
-    at.types("e\n")
-    at.sees("Arguments: ")
-    at.sees('"content": "new\\n"}')
-    at.types("\x7f?\n")  # the last brace is taken away
-    at.sees("This is not JSON")
-    at.sees('"new\\n"?')
-    at.types('\x7f, "path": "c.txt"}\n')
-    at.sees("or why not: ")
-    at.types("n\n")
-    at.sees("Done.")
-    assert Path(tmp_path / "root/c.txt").read_text() == "new\n"
-    assert Path(tmp_path / "root/a.txt").read_text() == "old\n"
     assert not Path(tmp_path / "root/b.txt").exists()

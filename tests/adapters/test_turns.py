@@ -13,14 +13,13 @@ from langgraph.types import Command
 from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.agent.workflow.workflow_events import ToolCallResult
 
-import fsagent_tools_langchain.approval
 import fsagent_tools_llamaindex
 import fsagent_tools_llamaindex.approval
 from fsagent_tools import Effect, Workspace
 from fsagent_tools.testing import call
 from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
-from fsagent_tools_langchain import FsAgentMiddleware, get_tools, interrupt_on
+from fsagent_tools_langchain import get_tools, interrupt_on
 from fsagent_tools_llamaindex.approval import ApprovalGiven, ApprovalRequired
 from tests.conftest import PATIENCE
 
@@ -138,130 +137,26 @@ async def test_commands_of_one_message_run_side_by_side(run):
     assert {status for status, _ in answers} == {"success"}
 
 
-class Asked:
-    """A LangGraph agent whose calls are asked about one by one, by `ask`."""
-
-    def __init__(self, way, root, calls, **options):
-        (root / "a.py").write_text("a = 1\n")
-        ask = fsagent_tools_langchain.approval.ask
-        tools = get_tools(Workspace(root, approve=ask, **options), "filesystem")
-        model = ScriptedChatModel([calls, "Done."])
-        self.way, self.agent = way, create_agent(model, tools, checkpointer=InMemorySaver())
-
-    async def send(self, sent):
-        if self.way == "invoke":
-            self.state = await asyncio.to_thread(self.agent.invoke, sent, THREAD)
-        else:
-            self.state = await self.agent.ainvoke(sent, THREAD)
-        return self.questions
-
-    @property
-    def questions(self):
-        return {
-            each.value["diff"].split()[-1]: each for each in self.state.get("__interrupt__", ())
-        }
-
-    async def answer(self, *answers):
-        """answers: pairs of a question and whether it is approved."""
-        said = {
-            each.id: {"approved": yes, "fingerprint": each.value["fingerprint"]}
-            for each, yes in answers
-        }
-        return await self.send(Command(resume=said))
-
-    @property
-    def answers(self):
-        return [m for m in self.state["messages"] if isinstance(m, ToolMessage)]
-
-
 ways = pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 REMOVALS = [call("rm", path="a.py"), call("rm", path="b.py")]
 DELETE = {"approve_effects": {Effect.DELETE}}
 
 
 @ways
-async def test_langgraph_asks_about_the_changes_of_a_message_at_once(way, tmp_path):
-    (tmp_path / "b.py").write_text("b = 1\n")
-    agent = Asked(way, tmp_path, REMOVALS)
-    asked = await agent.send(GOAL)
-    assert {*asked} == {"a.py", "b.py"}
-    assert not await agent.answer((asked["a.py"], True), (asked["b.py"], True))
-    assert [m.status for m in agent.answers] == ["success", "success"]
-    assert not [*tmp_path.glob("*.py")]
-
-
-@ways
-async def test_langgraph_approved_out_of_order_a_change_waits_for_the_earlier_one(way, tmp_path):
-    (tmp_path / "b.py").write_text("b = 1\n")
-    agent = Asked(way, tmp_path, REMOVALS)
-    asked = await agent.send(GOAL)
-    left = await agent.answer((asked["b.py"], True))
-    assert {*left} == {"a.py"}
-    assert (tmp_path / "b.py").exists()
-    assert not await agent.answer((left["a.py"], True))
-    assert [m.status for m in agent.answers] == ["success", "success"]
-    assert not [*tmp_path.glob("*.py")]
-
-
-@ways
-@pytest.mark.parametrize("approved", [True, False])
-async def test_langgraph_what_nobody_is_asked_about_waits_for_the_answer(way, approved, tmp_path):
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+async def test_what_was_asked_about_first_happens_in_order(way, decision, tmp_path):
+    (tmp_path / "a.py").write_text("a = 1\n")
     written = call("write", path="a.py", content="a = 2\n")
-    calls = [call("rm", path="a.py"), written, call("read", path="a.py")]
-    agent = Asked(way, tmp_path, calls, **DELETE)
-    asked = await agent.send(GOAL)
-    assert {*asked} == {"a.py"}
-    assert (tmp_path / "a.py").read_text() == "a = 1\n"
-    assert not await agent.answer((asked["a.py"], approved))
-    removed = "success" if approved else "error"
-    assert [m.status for m in agent.answers] == [removed, "success", "success"]
-    assert "a = 2" in agent.answers[-1].text
-    assert (tmp_path / "a.py").read_text() == "a = 2\n"
-
-
-@ways
-async def test_a_tool_node_that_pauses_for_one_call_keeps_the_order_of_all(way, tmp_path):
-    (tmp_path / "a.py").write_text("a = 1\n")
-    workspace = Workspace(tmp_path, approve=fsagent_tools_langchain.approval.ask, **DELETE)
-    asked = [
-        {"name": "rm", "args": {"path": "a.py"}, "id": "1", "type": "tool_call"},
-        {"name": "write", "args": {"path": "a.py", "content": "a = 2\n"}, "id": "2"},
-    ]
-    graph = StateGraph(MessagesState)
-    graph.add_node("model", lambda _: {"messages": [AIMessage("", tool_calls=asked)]})
-    graph.add_node("tools", ToolNode(get_tools(workspace, "filesystem")))
-    graph.add_edge(START, "model").add_edge("model", "tools")
-    agent = object.__new__(Asked)
-    agent.way, agent.agent = way, graph.compile(checkpointer=InMemorySaver())
-    question = (await agent.send(GOAL))["a.py"]
-    assert (tmp_path / "a.py").read_text() == "a = 1\n"
-    assert not await agent.answer((question, True))
-    assert [m.status for m in agent.answers] == ["success", "success"]
-    assert (tmp_path / "a.py").read_text() == "a = 2\n"
-
-
-@ways
-@pytest.mark.parametrize("middleware", ["ours", "LangChain's"])
-@pytest.mark.parametrize("removes", ["approve", "reject"])
-async def test_what_a_middleware_asked_about_first_happens_in_order(
-    way, middleware, removes, tmp_path
-):
-    (tmp_path / "a.py").write_text("a = 1\n")
-    calls = [call("rm", path="a.py"), call("write", path="a.py", content="a = 2\n")]
-    workspace = Workspace(tmp_path)
-    if middleware == "ours":
-        kind, tools = FsAgentMiddleware(workspace, "filesystem", approval=True), []
-    else:
-        tools = get_tools(workspace, "filesystem")
-        kind = HumanInTheLoopMiddleware(interrupt_on(tools))
-    model = ScriptedChatModel([calls, "Done."])
-    agent = create_agent(model, tools, middleware=[kind], checkpointer=InMemorySaver())
-    sent = GOAL
-    while sent:  # more than once: behind the removal, the write is no longer what was shown
+    tools = get_tools(Workspace(tmp_path, **DELETE), "filesystem")
+    model = ScriptedChatModel([[REMOVALS[0], written, call("read", path="a.py")], "Done."])
+    asking = HumanInTheLoopMiddleware(interrupt_on(tools))
+    agent = create_agent(model, tools, middleware=[asking], checkpointer=InMemorySaver())
+    for sent in (GOAL, Command(resume={"decisions": [{"type": decision}]})):
         state = agent.invoke(sent, THREAD) if way == "invoke" else await agent.ainvoke(sent, THREAD)
-        questions = [q for i in state.get("__interrupt__", ()) for q in i.value["action_requests"]]
-        said = [{"type": removes if q["name"] == "rm" else "approve"} for q in questions]
-        sent = said and Command(resume={"decisions": said})
+    answers = {m.name: m for m in state["messages"] if isinstance(m, ToolMessage)}
+    assert answers["rm"].status == ("success" if decision == "approve" else "error")
+    assert answers["write"].status == "success"
+    assert "a = 2" in answers["read"].text
     assert (tmp_path / "a.py").read_text() == "a = 2\n"
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from benchmark.hunks import Hunk
 from benchmark.packs import EVERY, OURS
-from benchmark.scoring import OUTCOMES, pairs, score, strata
-from benchmark.slips import EVERY_SLIP, KINDS, MIX, ONLY_MARKS, ONLY_QUOTES, UNTOLD, WIDE
+from benchmark.scoring import OUTCOMES, pairs, score
+from benchmark.slips import EVERY_SLIP, KINDS, ONLY_MARKS, ONLY_QUOTES, UNTOLD, WIDE
 
 IDS = OURS[0].make()
 QUOTES = next(pack for pack in OURS if pack.name == "edit (compact)").make()
@@ -102,19 +102,3 @@ def test_kinds_that_only_some_protocols_know_are_among_the_pairs():
     for pack in EVERY:
         assert pack.make().as_meant <= {*KINDS}
     assert not ONLY_MARKS & ONLY_QUOTES
-
-
-def test_a_stratum_is_scored_over_its_own_pairs():
-    hunks = {
-        name: Hunk(name, "", f"a.{name}", "one\ntwo\n", 0, 1, ("three",), (0, 1))
-        for name in ("py", "md")
-    }
-    shared = pairs(hunks.values())
-    records = [row(kind, "py", "applied") for kind in MIX]
-    records += [row(kind, "md", "corrupted") for kind in MIX]
-    found = {
-        stratum: each.share("corrupted")
-        for what, stratum, _, each in strata("x", QUOTES, records, hunks, shared)
-        if what == "language"
-    }
-    assert found == {"md": pytest.approx(100), "py": 0}

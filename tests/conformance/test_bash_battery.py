@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from fsagent_tools import Policy, Tool, Workspace
-from fsagent_tools.sandbox import landlock
+from fsagent_tools.shell import landlock
 from fsagent_tools.types import Entry
 from tests.conformance.rows import rows
 from tests.conftest import alive, soon
@@ -114,10 +114,10 @@ def test_a_case_of_the_battery(world, row):
 
 def assert_confined(world, expect, out):
     """What is sent into a loopback of the workspace's own has left nothing, and need not fail."""
-    private = out.ok and out.data["sandbox"].startswith("namespaces")
+    private = out.ok and out.data["sandbox"].startswith("bubblewrap")
     allowed = {"sandbox_no_network"} if private else set()
     failed = not out.ok or out.data.get("exit_code") != 0
-    if landlock.abi():
+    if landlock.version():
         assert world.outside() == world.before
         assert failed or {expect.get("denied_if")} <= {None, *allowed}
 

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 
 from benchmark.slips import with_typo
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch, ToolError
 from tests.conformance.rows import at_least, rows
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import ToolError
 from tests.conformance.sample import EACH, FLAT_SAMPLES, KINDS, calls
 from tests.conftest import parses

@@ -170,6 +170,7 @@ def test_battery(row, site, resolver, connects, tmp_path, monkeypatch):  # noqa:
         assert not {"cookie", "authorization"} & {*map(str.lower, site.requests[1].headers)}
     if row["id"] == "W060":
         assert set(connects) <= {"93.184.216.34"}
-        assert resolver.asked == ["rebind.test"]
+        names = [name for name in resolver.asked if not name[0].isdigit()]  # addresses are none
+        assert names == ["rebind.test"]
     if row["id"] == "W076":
         assert site.requests == []

@@ -3,10 +3,10 @@
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.edits.doubt import Context
-from fsagent_tools.edits.fit import fit
+from fsagent_tools.edits.checks import Context
+from fsagent_tools.edits.indentation import fit
+from fsagent_tools.lines.hunks import Hunk
 from fsagent_tools.lines.source import Lines
-from fsagent_tools.lines.splice import Hunk
 
 TEXT = "".join(f"value_{n} = {n}\n" for n in range(8))
 

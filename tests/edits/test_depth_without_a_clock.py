@@ -21,7 +21,7 @@ def edited(root):
 
 
 @pytest.mark.parametrize("size", [0, 200_000])
-def test_a_parser_that_is_in_no_hurry_decides(edited, no_time, size):
+def test_a_parser_that_is_in_no_hurry_decides(edited, size):
     out, text = edited("# padding\n" * (size // 10))
     assert out.ok
     assert "re-indented by 4 columns" in out.text

@@ -1,6 +1,7 @@
 import pytest
 
-from fsagent_tools.edits.leftovers import elided
+from fsagent_tools.edits.placeholders import elided
+from tests.conftest import soon
 
 
 def left_out(new, old):
@@ -78,3 +79,11 @@ def test_a_placeholder_of_the_old_text_may_stay():
 )
 def test_mere_dots_among_other_lines_stand_for_text_but_not_as_all_of_a_block(new, found):
     assert left_out(new, "a\nb\n") == found
+
+
+@pytest.mark.parametrize(
+    "line", [f"# {'.' * 10**6}x", f"# existing {' ' * 10**6}x", "#" + " )" * 10**6]
+)
+def test_a_long_line_is_no_placeholder(line):
+    with soon():
+        assert not elided([f"{line}...".encode()], [])

@@ -1,7 +1,7 @@
 import pytest
 
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import EXACTLY, Evidence
+from fsagent_tools.edits.matching import EXACTLY, Evidence
+from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import InvalidArguments, InvalidChange, MultipleMatches, NoMatch
 
 

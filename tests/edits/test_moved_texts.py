@@ -2,8 +2,8 @@
 
 import pytest
 
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import InvalidChange
 from tests.conftest import parses
 

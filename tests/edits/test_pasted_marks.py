@@ -3,8 +3,8 @@
 import pytest
 
 from fsagent_tools import Workspace, toolset
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import InvalidChange, NoMatch
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"

@@ -8,9 +8,9 @@ import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.call import changed, patience
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.likeness import suggest
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
+from fsagent_tools.edits.similarity import suggest
 from fsagent_tools.errors import Cancelled, TimedOut
 
 DICE = random.Random(1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fsagent_tools.edits.finding import find
+from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import MultipleMatches
 
 

@@ -1,9 +1,9 @@
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.likeness import suggest
-from fsagent_tools.edits.quotes import EXACTLY
+from fsagent_tools.edits.matching import EXACTLY
+from fsagent_tools.edits.replace import find
+from fsagent_tools.edits.similarity import suggest
 from fsagent_tools.errors import InvalidArguments, ToolError
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.text import newline_of

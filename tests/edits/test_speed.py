@@ -5,9 +5,9 @@ import tracemalloc
 
 import pytest
 
-from fsagent_tools.edits.finding import find
-from fsagent_tools.edits.likeness import suggest
-from fsagent_tools.edits.quotes import Evidence
+from fsagent_tools.edits.matching import Evidence
+from fsagent_tools.edits.replace import find
+from fsagent_tools.edits.similarity import suggest
 from fsagent_tools.errors import NoMatch
 
 WORDS = ["alpha", "beta", "gamma", "value", "result", "config", "index", "buffer", "count", "name"]

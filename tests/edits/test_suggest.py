@@ -1,4 +1,4 @@
-from fsagent_tools.edits.likeness import suggest
+from fsagent_tools.edits.similarity import suggest
 from tests.conftest import soon
 
 

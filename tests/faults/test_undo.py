@@ -68,11 +68,6 @@ def test_what_a_command_changed_comes_back(workspace, root):
     assert tree(root) == before
 
 
-@pytest.mark.xfail(
-    strict=False,  # in some runs it does come back
-    raises=errors.Conflict,
-    reason="loose objects of git are not read, and no copy is kept of what git has",
-)
 def test_what_a_command_changed_comes_back_in_a_fresh_repository(workspace, root):
     """With a real text: git compresses it with a table of its own."""
     filled(root)

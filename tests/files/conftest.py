@@ -5,8 +5,8 @@ import os
 import pytest
 
 from fsagent_tools import Policy
-from fsagent_tools.files.disk import open_beneath
 from fsagent_tools.files.local import LocalFiles
+from fsagent_tools.files.resolve import open_beneath
 
 
 @pytest.fixture(params=["openat2", "walk"])

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from fsagent_tools import MemoryFiles, Policy, Workspace, errors, toolset
-from fsagent_tools.files import nearby
+from fsagent_tools.files import errors as suggestions
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
 
@@ -70,7 +70,7 @@ def test_no_link_is_followed_and_the_look_is_bounded(tmp_path, monkeypatch):
     (root / "00" / "prices.py").write_text("x")
     files = LocalFiles(root, Policy())
     assert hint(files, "prices.py") == "Did you mean 00/prices.py?"
-    monkeypatch.setattr(nearby, "MOST_SEEN", 5)
+    monkeypatch.setattr(suggestions, "MAX_SEARCHED", 5)
     assert hint(files, "prices.py").startswith("Check the path")
 
 
@@ -78,7 +78,7 @@ def test_nothing_is_looked_for_where_nobody_reads_of_it(tmp_path, monkeypatch):
     """A directory of dangling links is listed, and none of them is searched for."""
     for n in range(3):
         (tmp_path / f"link{n}").symlink_to("gone")
-    monkeypatch.setattr(nearby, "deque", None)
+    monkeypatch.setattr(suggestions, "deque", None)
     out = toolset("workspace").bind(Workspace(tmp_path))["ls"].call({})
     assert out.text == "link0@\nlink1@\nlink2@"
     with pytest.raises(errors.Missing):

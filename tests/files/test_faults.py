@@ -11,7 +11,6 @@ import pytest
 from fsagent_tools import Policy, errors
 from fsagent_tools.files import locks
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.files.replace import TEMP_PREFIX
 from tests.conftest import PATIENCE, Traced, needs_strace, unmount
 
 OLD, NEW = b"o" * 300_000, b"n" * 300_000
@@ -27,8 +26,8 @@ root, what = sys.argv[1:]
 door = LocalFiles(root, Policy(), durable=True)
 door.place(".")
 import secrets, difflib, ctypes
-from fsagent_tools.files.disk import open_beneath
-from fsagent_tools.files.replace import _flagged_rename
+from fsagent_tools.files.resolve import open_beneath
+from fsagent_tools.files.atomic import _flagged_rename
 open_beneath(), _flagged_rename()
 def write():
     with door.lock("f") as target:
@@ -303,20 +302,3 @@ def test_a_directory_swapped_for_a_link_a_hundred_thousand_times_never_leads_out
     tmp_path, walk
 ):
     race(tmp_path, walk, 10, tries=100_000)
-
-
-@pytest.mark.slow
-def test_kill_9_at_random_moments_leaves_old_or_new(tmp_path):
-    root = tmp_path / "ws"
-    for number in range(60):
-        build(root)
-        run = subprocess.Popen([sys.executable, "-c", PROGRAM, root, "write"],
-                               stdout=subprocess.PIPE)  # fmt: skip
-        run.stdout.readline()
-        time.sleep(number / 20_000)
-        run.kill()
-        run.wait()
-        run.stdout.close()
-        check(root, "write", False)
-        assert len(litter(root)) <= 1
-        assert all(name.startswith(TEMP_PREFIX) for name in litter(root))

@@ -55,49 +55,26 @@ def test_an_edit_by_another_session_makes_ids_stale_as_on_a_disk(files, uses):
     assert files.contents()["a.py"] == b"z = 3\ny = 2\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "tool", "arguments", "now"),
-    [
-        ("workspace", "write", {"file_path": "n/a.txt", "content": "new"}, {"n/a.txt": b"new"}),
-        (
-            "compact",
-            "Edit",
-            {"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 5"},
-            {"a.py": b"x = 5\ny = 2\n"},
-        ),
-        (
-            "file_ops",
-            "edit_file",
-            {"file_path": "a.py", "old_string": "y = 2", "new_string": "y = 7"},
-            {"a.py": b"x = 1\ny = 7\n"},
-        ),
-        (
-            "file_ops",
-            "search_replace",
-            {"file_path": "a.py", "search_string": "x", "replace_string": "w"},
-            {"a.py": b"w = 1\ny = 2\n"},
-        ),
-        (
-            "filesystem",
-            "insert",
-            {"path": "a.py", "line": 2, "content": "m = 0"},
-            {"a.py": b"x = 1\nm = 0\ny = 2\n"},
-        ),
-        (
-            "filesystem",
-            "mv",
-            {"source": "a.py", "destination": "src/c.py"},
-            {"a.py": None, "src/c.py": b"x = 1\ny = 2\n"},
-        ),
-        (
-            "filesystem",
-            "cp",
-            {"source": "src", "destination": "twin"},
-            {"twin/b.py": CONTENTS["src/b.py"].encode()},
-        ),
-        ("filesystem", "rm", {"path": "a.py"}, {"a.py": None}),
-    ],
-)
+CHANGES = [
+    ("workspace", "write", {"file_path": "n/a.txt", "content": "new"}, {"n/a.txt": b"new"}),
+    ("compact", "Edit", {"file_path": "a.py", "old_string": "x = 1", "new_string": "x = 5"},
+     {"a.py": b"x = 5\ny = 2\n"}),
+    ("file_ops", "edit_file", {"file_path": "a.py", "old_string": "y = 2", "new_string": "y = 7"},
+     {"a.py": b"x = 1\ny = 7\n"}),
+    ("file_ops", "search_replace",
+     {"file_path": "a.py", "search_string": "x", "replace_string": "w"},
+     {"a.py": b"w = 1\ny = 2\n"}),
+    ("filesystem", "insert", {"path": "a.py", "line": 2, "content": "m = 0"},
+     {"a.py": b"x = 1\nm = 0\ny = 2\n"}),
+    ("filesystem", "mv", {"source": "a.py", "destination": "src/c.py"},
+     {"a.py": None, "src/c.py": b"x = 1\ny = 2\n"}),
+    ("filesystem", "cp", {"source": "src", "destination": "twin"},
+     {"twin/b.py": CONTENTS["src/b.py"].encode()}),
+    ("filesystem", "rm", {"path": "a.py"}, {"a.py": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "tool", "arguments", "now"), CHANGES)
 def test_tools_that_change_files(files, uses, name, tool, arguments, now):
     ok(uses(name)[tool], **arguments)
     kept = {path: text.encode() for path, text in CONTENTS.items()} | now
@@ -119,10 +96,11 @@ def test_tools_that_find(uses):
     assert (wrong.ok, wrong.code) == (False, "INVALID_REGEX")
 
 
-def test_a_search_that_does_not_end_is_ended(uses):
+def test_a_pattern_that_backtracks_for_ever_ends_at_once(uses):
     ok(uses()["write"], file_path="slow.txt", content="a" * 200)
-    late = uses()["grep"].call({"pattern": "(?:(a+)+)+b", "path": "slow.txt"}, timeout=0.5)
-    assert (late.ok, late.code) == (False, "TIMEOUT")
+    found = uses()["grep"].call({"pattern": "(?:(a+)+)+b", "path": "slow.txt"}, timeout=30)
+    assert found.ok
+    assert "No match" in found.text
 
 
 def test_what_needs_a_directory_of_this_machine_says_so(uses):
@@ -140,18 +118,15 @@ def test_every_file_tool_of_every_toolset_is_refused_outside_and_by_policy(files
             named = {"path", "file_path", "source"} & set(tool.visible)
             if not named or tool.effect in (Effect.EXECUTE, Effect.NETWORK):
                 continue
-            rest = {
-                key: "x"
-                for key in ("pattern", "content", "text", "destination")
-                if key in tool.visible
+            given = {
+                **dict.fromkeys(("pattern", "content", "text", "destination"), "x"),
+                **{key: "q" for key in tool.visible if key.endswith(("_string", "name"))},
+                "command": "view",
+                "line": 1,
+                "changes": [],
+                "edits": [{"oldText": "q", "newText": "r"}],
             }
-            rest |= {key: "q" for key in tool.visible if key.endswith("_string")}
-            rest |= {"command": "view"} if "command" in tool.visible else {}
-            rest |= {"line": 1} if "line" in tool.visible else {}
-            rest |= {"changes": []} if "changes" in tool.visible else {}
-            pair = [{"oldText": "q", "newText": "r"}]
-            rest |= {"edits": pair} if "edits" in tool.visible else {}
-            rest |= {key: "q" for key in ("name", "new_name") if key in tool.visible}
+            rest = {key: given[key] for key in given if key in tool.visible}
             for path in ("../out", "src/b.py"):
                 out = tool.call({**rest, named.copy().pop(): path})
                 assert not out.ok, (tool.name, out.text)

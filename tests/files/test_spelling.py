@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
-from fsagent_tools.process.closed import Survey
+from fsagent_tools.shell.closed import ClosedPaths
 
 NAME = "ré sumé 한글.txt"
 FORMS = {form: unicodedata.normalize(form, NAME) for form in ("NFC", "NFD")}
@@ -56,7 +56,7 @@ def test_a_rule_of_the_policy_holds_however_a_name_is_composed(root, stands, rul
     assert not tools["grep"].call({"pattern": "secret"}).data["count"]
     assert FORMS[stands] not in tools["ls"].call({}).text
     ran = tools["bash"].call({"command": "cat *.txt"})
-    assert "secret" not in ran.text or "namespaces" not in ran.data["sandbox"]
+    assert "secret" not in ran.text or "bubblewrap" not in ran.data["sandbox"]
     only = Workspace(root, policy=Policy(allowed_paths=[FORMS[ruled]]))
     assert only.read_text(FORMS[ruled]).text == "secret\n"
     workspace.close()
@@ -76,7 +76,7 @@ def test_a_place_outside_the_root_is_closed_to_programs_however_it_is_composed(
 ):
     outside = tmp_path_factory.mktemp("outside")
     rule = f"{outside}/{FORMS[ruled]}/{FORMS[ruled]}"
-    survey = Survey(str(root), Policy(denied_paths=[rule]))
+    survey = ClosedPaths(str(root), Policy(denied_paths=[rule]))
     assert not any(str(outside) in path for path in survey.look().hidden)
     files = {outside / FORMS[folder] / FORMS[name] for folder in stands for name in stands}
     for file in files:

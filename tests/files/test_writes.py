@@ -10,9 +10,10 @@ from types import SimpleNamespace
 import pytest
 
 from fsagent_tools import call, errors
-from fsagent_tools.files import locks, replace
+from fsagent_tools.files import atomic, locks
+from fsagent_tools.files.atomic import RECOVERY_PREFIX
+from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.files.open_file import Signature
-from fsagent_tools.files.replace import RECOVERY_PREFIX, TEMP_PREFIX
 from fsagent_tools.runtime.descriptors import held
 from tests.conftest import PATIENCE, no_new_descriptor, soon
 
@@ -20,19 +21,6 @@ from tests.conftest import PATIENCE, no_new_descriptor, soon
 def write(door, path, data):
     with door.lock(path) as target:
         return target.write(data, expect=target.version)
-
-
-def test_a_write_returns_the_signature_that_a_read_sees_next(door, root):
-    signature = write(door, "a.txt", b"onetwo")
-    with door.open("a.txt") as file:
-        assert file.version == signature
-        assert file.read() == b"onetwo"
-    with door.lock("a.txt") as target:
-        assert target.version == signature
-        again = target.write(b"three", expect=signature)
-        assert target.read() == b"three"
-        target.write(b"four", expect=again)
-    assert (root / "a.txt").read_bytes() == b"four"
 
 
 def test_short_writes_are_completed(door, root, monkeypatch):
@@ -68,6 +56,85 @@ def test_a_new_file_gets_the_mode_that_the_umask_says(door, root):
     finally:
         os.umask(old)
     assert stat.S_IMODE((root / "new.txt").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("names", [1, 2])
+def test_content_of_a_private_file_is_private_wherever_it_is_meanwhile(
+    door, root, monkeypatch, names
+):
+    """The temporary file, and what is saved of a file with two names."""
+    whole, modes = os.write, []
+
+    def watched(fd, data):
+        modes.append(stat.S_IMODE(os.fstat(fd).st_mode))
+        return whole(fd, data)
+
+    monkeypatch.setattr(os, "write", watched)
+    (root / "a.txt").chmod(0o600)
+    if names == 2:
+        os.link(root / "a.txt", root / "other")
+    write(door, "a.txt", b"new")
+    assert modes == [0o600] * (1 if names == 1 else 3)
+
+
+def test_a_file_that_stays_with_who_writes_lends_no_rights(door, root, monkeypatch):
+    def refused(*_):
+        raise PermissionError(errno.EPERM, "not yours")
+
+    if os.geteuid():
+        pytest.skip("needs root to give a file away")
+    os.chown(root / "a.txt", 12345, 54321)
+    (root / "a.txt").chmod(0o6755)
+    monkeypatch.setattr(os, "fchown", refused)
+    write(door, "a.txt", b"new")
+    assert stat.S_IMODE((root / "a.txt").stat().st_mode) == 0o755
+
+
+class Keeper:
+    """A recorder of writes."""
+
+    def __init__(self, told=lambda: None):
+        self.told, self.forgotten = told, 0
+
+    def overwrites(self, *_, **__):
+        self.told()
+        return self.forget
+
+    def forget(self):
+        self.forgotten += 1
+
+
+def test_a_write_that_fails_is_raised_and_forgotten_by_who_keeps(opens, root, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.EIO, "broken")
+
+    keeper = Keeper()
+    monkeypatch.setattr(os, "rename", refused)
+    with pytest.raises(errors.WriteFailed, match="old content is unchanged"):
+        write(opens(recording=lambda: keeper), "a.txt", b"new")
+    assert keeper.forgotten == 1
+    assert (root / "a.txt").read_text() == "alpha\n"
+
+
+def test_a_new_file_takes_the_place_of_none_that_came_meanwhile(opens, root):
+    keeper = Keeper(lambda: (root / "new").write_bytes(b"theirs"))
+    with pytest.raises(errors.Conflict):
+        write(opens(recording=lambda: keeper), "new", b"ours")
+    assert (root / "new").read_bytes() == b"theirs"
+
+
+def test_a_copy_ends_with_its_call(door, root, monkeypatch):
+    running, whole = call.CallContext(), os.pread
+
+    def read(*args):
+        running.cancelled.set()
+        return whole(*args)
+
+    (root / "a.txt").write_bytes(b"x" * 3_000_000)
+    monkeypatch.setattr(os, "pread", read)
+    with call.changed(cancelled=running.cancelled), pytest.raises(errors.Cancelled):
+        door.copy("a.txt", "copy")
+    assert not (root / "copy").exists()
 
 
 def test_hard_links_stay_one_file(door, root):
@@ -312,7 +379,7 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     (root / f"{TEMP_PREFIX}{2**70}-no-number-of-a-process").write_text("x")
     alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
     alive.write_text("x")
-    with held(os.open(root, os.O_RDONLY)) as folder, replace.temporary(folder) as name:
+    with held(os.open(root, os.O_RDONLY)) as folder, atomic.temporary(folder) as name:
         mine = root / name
         mine.write_text("x")
         locks._swept.clear()
@@ -327,19 +394,10 @@ def test_a_temp_of_another_users_process_is_not_dead():
     if os.geteuid() == 0:
         os.setresuid(65534, 65534, 0)
     try:
-        dead = replace.dead_temps([f"{TEMP_PREFIX}1-alive", f"{TEMP_PREFIX}{2**22 + 1}-dead"])
+        dead = atomic.dead_temps([f"{TEMP_PREFIX}1-alive", f"{TEMP_PREFIX}{2**22 + 1}-dead"])
     finally:
         os.setresuid(*here)
     assert dead == [f"{TEMP_PREFIX}{2**22 + 1}-dead"]
-
-
-def test_a_name_is_known_no_longer_than_its_temporary_file_is_there(door, root):
-    before = {*replace._live}
-    write(door, "a.txt", b"x")
-    assert not replace._live - before
-    with held(os.open(root, os.O_RDONLY)) as folder, replace.temporary(folder) as name:
-        assert replace._live - before == {name}
-    assert not replace._live - before
 
 
 def test_a_signature_is_racy_while_its_stamps_are_young():
@@ -409,22 +467,6 @@ def test_no_update_of_two_processes_is_lost(root, walk):
     ]
     assert [run.wait(10 * PATIENCE) for run in runs] == [0, 0]
     assert (root / "count").read_text() == "300"
-
-
-def test_no_update_of_eight_threads_is_lost(door, root):
-    (root / "count").write_text("0")
-
-    def count():
-        for _ in range(25):
-            with door.lock("count") as target:
-                target.write(b"%d" % (int(target.read()) + 1), expect=target.version)
-
-    threads = [threading.Thread(target=count) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(10 * PATIENCE)
-    assert (root / "count").read_text() == "200"
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")

@@ -1,46 +1,10 @@
 """A workspace whose history lies in a state directory of the test's own."""
 
-import errno
 import os
-import subprocess
-import sys
 
 import pytest
 
 from fsagent_tools import Workspace
-from tests.conftest import PATIENCE
-
-# PR_CAPBSET_DROP of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH: no program from here on has them
-AS_ANYBODY = """
-import ctypes, os, sys
-for right in (1, 2):
-    if ctypes.CDLL(None).prctl(24, right, 0, 0, 0):
-        sys.exit("root may not give up its rights here")
-os.execv(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]])
-"""
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem):
-    if not pyfuncitem.get_closest_marker("unprivileged") or not opens_all(pyfuncitem):
-        return None
-    # without a directory of its own it would clean up, beside others, what earlier runs have left
-    place = f"--basetemp={pyfuncitem.funcargs['tmp_path'] / 'inner'}"
-    words = ["-q", "-p", "no:cacheprovider", "--rootdir", pyfuncitem.config.rootpath, place]
-    command = [sys.executable, "-c", AS_ANYBODY, *words, f"{pyfuncitem.path}::{pyfuncitem.name}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=5 * PATIENCE)
-    assert "1 passed" in done.stdout, done.stdout + done.stderr
-    return True
-
-
-def opens_all(item):
-    """Whether no mode closes a directory to this process."""
-    closed = item.funcargs["tmp_path"] / "closed"
-    closed.mkdir(mode=0)
-    try:
-        return os.access(closed, os.R_OK)
-    finally:
-        closed.rmdir()
 
 
 @pytest.fixture(autouse=True)
@@ -68,10 +32,6 @@ def workspace(opens):
     return opens()
 
 
-def full(*_):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-
 def too_large(path):
     """Make a file of more than is copied before a command, which takes no room."""
     path.touch()
@@ -92,7 +52,9 @@ def tree(root):
                 found[key] = ("link", os.readlink(path))
             elif os.path.isdir(path):
                 found[key] = ("directory", status.st_mode & 0o7777)
-            else:
+            elif os.path.isfile(path):
                 with open(path, "rb") as file:
                     found[key] = ("file", status.st_mode & 0o7777, file.read())
+            else:
+                found[key] = ("other", status.st_mode)
     return found

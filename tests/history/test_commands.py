@@ -1,278 +1,285 @@
-"""What commands change comes back: from git's objects, from copies, or is named as lost."""
+"""Undo of what commands changed: a walk before and after, in repositories and without."""
 
-import errno
+import contextvars
 import os
 import subprocess
-import time
+import threading
+from pathlib import Path
 
 import pytest
 
-from fsagent_tools import errors, toolset
-from fsagent_tools.history import archive, copying, known
-from fsagent_tools.history import look as watched
+from fsagent_tools import Policy, errors, toolset
+from fsagent_tools.history import snapshots
 from tests.conftest import eventually
-from tests.history.conftest import full, too_large, tree
+from tests.history.conftest import too_large, tree
 
-
-def git(root, *words):
-    subprocess.run(
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words],
-        cwd=root,
-        check=True,
-        capture_output=True,
-    )
-
-
-def old(path, seconds=100):
-    """As if nobody had touched it for a while: stamps of this moment are not trusted."""
-    stamp = os.lstat(path).st_mtime - seconds
-    os.utime(path, (stamp, stamp), follow_symlinks=False)
+REPOSITORIES = {
+    "no repository": "",
+    "loose objects": "git init -q; git add -A; git commit -qm x",
+    "a pack": "git init -q; git add -A; git commit -qm x; git gc -q",
+    "filters and line ends": "git init -q; printf '* text eol=crlf ident\\n' > .gitattributes;"
+    " git config core.autocrlf true; git add -A 2>/dev/null; git commit -qm x",
+    "a nested repository": "git init -q d; git -C d add -A; git -C d commit -qm x; git init -q",
+    "a submodule": "git init -q; git add f; git commit -qm x; git init -q ../sub;"
+    " git -C ../sub commit -qm x --allow-empty;"
+    " git -c protocol.file.allow=always submodule -q add ../sub sub 2>/dev/null",
+}
+COMMANDS = {
+    "removed, written, moved": "rm run b; echo more >> f; mkdir n; echo new > n/n; mv d moved",
+    "modes": "chmod 600 f; chmod 711 d; chmod +x d/e/x; chmod 644 .env",
+    "kinds": "rm f; mkdir f; echo 1 > f/1; rm -r d; echo d > d; ln -sfn f run; rm b; ln -s f b",
+    "places": "mv f g; mv d f; mv g d; mv empty d2; rmdir d2",
+    "links": "ln -s d l; ln b b2; mv d/e real; ln -s ../real d/e; echo via > d/e/new",
+    "odd names": "mv odd* odd2; printf x > $'new\\xff\\nline'; rm 'a b'",
+    "ignored": "echo changed > .env; rm x.log; rm .gitignore",
+    "everything": "rm -rf ./* .env .gitignore",
+    "git in between": "rm -f f; git add -A; git commit -qm y; git gc -q --prune=now;"
+    " git reset -q --hard HEAD~1; rm -f b",
+}
 
 
 @pytest.fixture
-def project(root):
-    (root / "src").mkdir()
-    for name in ("a.py", "src/b.py", "src/c.py"):
-        (root / name).write_text(f"# {name}\n" * 50)
-        old(root / name)
-    (root / "src" / "run").write_text("#!/bin/sh\n")
-    (root / "src" / "run").chmod(0o755)
-    (root / ".gitignore").write_text("*.log\n")
-    git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "x")
-    newest = max(path.stat().st_ctime_ns for path in root.rglob("*"))
-    assert eventually(lambda: time.time_ns() - newest > 2 * watched.GRAIN)
+def project(root, monkeypatch):
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "n")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "n@example.org")
+    (root / "d" / "e").mkdir(parents=True)
+    (root / "empty").mkdir()
+    for name, data in {
+        "f": b"one\r\ntwo\n$Id$\n",
+        "b": bytes(range(256)) * 40,
+        "run": b"#!/bin/sh\n",
+        "d/e/x": Path(__file__).read_bytes(),
+        ".gitignore": b".env\n*.log\n",
+        ".env": b"KEY=1\n",
+        "x.log": b"log\n",
+        "a b": b"blank\n",
+    }.items():
+        (root / name).write_bytes(data)
+    Path(os.fsdecode(os.fsencode(root) + b"/odd\xff")).write_bytes(b"odd")
+    (root / "run").chmod(0o750)
+    (root / ".env").chmod(0o600)
     return root
 
 
-def files(root):
-    return {path: what for path, what in tree(root).items() if not path.startswith(".git/")}
+def without_git(root):
+    return {path: what for path, what in tree(root).items() if ".git" not in path.split("/")}
 
 
-def test_a_command_is_taken_back_as_a_whole(workspace, project):
-    (project / "notes").write_text("untracked\n")
-    (project / "bytes").write_bytes(b"\0\1\2" * 100)
-    (project / "link").symlink_to("notes")
-    before = files(project)
-    ran = workspace.run(
-        "echo x >> a.py; rm -r src; mkdir new; echo n > new/n; mv notes notes2; chmod 600 bytes;"
-        " rm link; ln -s a.py link2; echo b > bytes; touch .gitignore"
-    )
-    assert ran.exit_code == 0, ran.both
-    assert ran.lost == ()
-    after = files(project)
-    assert after != before
-    workspace.undo()
-    assert files(project) == before
-    workspace.redo()
-    assert files(project) == after
-    workspace.undo()
-    assert files(project) == before
+def run(workspace, command, **more):
+    return toolset("workspace").bind(workspace)["bash"].call({"command": command, **more})
 
 
-def test_packed_blobs_with_deltas_come_back(workspace, project):
-    lines = [f"line {n}\n" for n in range(2000)]
-    for number in range(5):
-        lines[number * 300] = f"changed {number}\n"
-        (project / "big.py").write_text("".join(lines))
-        git(project, "add", "-A")
-        git(project, "commit", "-qm", f"{number}")
-    git(project, "gc", "-q")
-    assert not [*project.glob(".git/objects/??")]
-    before = files(project)
-    workspace.run("rm big.py a.py; git commit -qam gone 2>/dev/null")
-    workspace.undo()
-    assert files(project) == before
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize("repository", REPOSITORIES.values(), ids=REPOSITORIES)
+def test_what_a_command_changed_is_restored(opens, project, repository, command):
+    subprocess.run(repository, cwd=project, shell=True, check=False)
+    before = without_git(project)
+    workspace = opens(policy=Policy(denied_paths=()))
+    run(workspace, command)
+    changed = without_git(project)
+    assert changed != before or "git" in command
+    done = [workspace.undo() for _ in workspace.history]
+    assert without_git(project) == before
+    assert not [one for each in done for one in each.left if ".git" not in one.path]
+    if done and not done[0].left:
+        workspace.redo()
+        assert without_git(project) == changed
 
 
-def test_a_blob_that_is_gone_is_refused_by_name(workspace, project):
-    workspace.run("true")
-    workspace.run("rm a.py")
-    for path in project.glob(".git/objects/??/*"):
-        path.unlink()
-    with pytest.raises(Exception, match=r"a\.py: its old content is not kept any more"):
+def test_tools_and_commands_are_undone_in_turn(workspace, root):
+    states = [tree(root)]
+    for number in range(6):
+        if number % 2:
+            run(workspace, f"echo {number} >> a; mkdir d{number}")
+        else:
+            workspace.write_bytes("a", b"%d" % number)
+        states.append(tree(root))
+    for state in states[-2::-1]:
         workspace.undo()
+        assert tree(root) == state
 
 
-def test_a_filtered_or_converted_file_is_kept_as_it_is(workspace, project):
-    (project / ".gitattributes").write_text("*.txt text\n")
-    (project / "dos.txt").write_bytes(b"one\r\ntwo\r\n")
-    git(project, "add", "-A")
-    git(project, "commit", "-qm", "dos")
-    before = files(project)
-    workspace.run("rm dos.txt")
+def test_what_others_did_between_commands_is_left(workspace, root):
+    run(workspace, "echo 1 > a")
+    (root / "theirs").write_text("theirs")
+    (root / "a").write_text("theirs")
+    run(workspace, "echo 2 > b")
     workspace.undo()
-    assert files(project) == before
-
-
-def test_what_others_did_between_commands_stays(workspace, project):
-    (project / "notes").write_text("one\n")
-    workspace.run("echo mine > mine")
-    (project / "notes").write_text("two\n")
-    (project / "theirs").write_text("theirs\n")
-    (project / "src" / "c.py").unlink()
-    workspace.run("echo more >> notes")
-    workspace.undo()
-    assert (project / "notes").read_text() == "two\n"
-    workspace.undo()
-    assert not (project / "mine").exists()
-    assert (project / "theirs").exists()
-    assert not (project / "src" / "c.py").exists()
-
-
-def test_tools_and_commands_are_taken_back_in_turn(workspace, project):
-    states = [files(project)]
-    workspace.edit_text("a.py", "# a.py\n", "one\n", occurrences="first")
-    states.append(files(project))
-    workspace.run("sed -i s/one/two/ a.py")
-    states.append(files(project))
-    workspace.move("a.py", "b.py")
-    states.append(files(project))
-    workspace.run("rm b.py")
-    for state in reversed(states):
+    with pytest.raises(errors.Conflict, match="a: somebody changed it"):
         workspace.undo()
-        assert files(project) == state
-        states.pop()
-        if not states:
-            break
+    assert {path: (root / path).read_text() for path in tree(root)} == {
+        "theirs": "theirs",
+        "a": "theirs",
+    }
 
 
-def test_what_is_outside_the_budget_is_named(workspace, root):
-    too_large(root / "big")
-    (root / "small").write_bytes(b"x")
-    tools = toolset("workspace").bind(workspace)
-    told = tools["bash"].call({"command": "echo y > big; echo y > small"}).text
-    assert "[not covered by undo: big]" in told
-    workspace.undo()
-    assert (root / "small").read_bytes() == b"x"
-    assert (root / "big").read_bytes() == b"y\n"
-
-
-def test_ignored_files_and_gits_own_are_left_alone(workspace, project):
-    workspace.run(
-        "echo x > out.log; git checkout -q -b other; mkdir -p node_modules; echo > node_modules/m"
-    )
-    assert [step.changes for step in workspace.history] == []
-
-
-def test_a_background_job_is_taken_back_too(workspace, root):
+def test_a_command_that_changes_nothing_is_no_step(workspace, root):
     (root / "a").write_text("1")
+    run(workspace, "cat a; touch a; cp a b; rm b; mkdir __pycache__; echo > __pycache__/x")
+    assert list(workspace.history) == []
+
+
+def test_caches_that_a_command_made_do_not_keep_a_directory(workspace, root):
+    run(workspace, "mkdir -p p/__pycache__; echo > p/__pycache__/x; echo > p/a.py")
+    workspace.undo()
+    assert tree(root) == {}
+
+
+def test_what_cannot_be_kept_is_named_in_the_result_and_blocks_nothing(opens, root):
+    too_large(root / "big")
+    (root / "b").write_text("b")
+    workspace = opens()
+    workspace.write_bytes("a", b"1")
+    result = run(workspace, "rm big b")
+    assert "[not covered by undo: big]" in result.text
+    (step,) = [step for step in workspace.history if step.tool == "bash"]
+    assert step.lost == ("big",)
+    done = workspace.undo()
+    assert (done.paths, [one.path for one in done.left]) == (("b",), ["big"])
+    workspace.undo()
+    assert sorted(tree(root)) == ["b"]
+
+
+def test_what_is_not_kept_is_moved_back_whatever_its_size(workspace, root):
+    too_large(root / "big")
+    (root / "nested" / ".git").mkdir(parents=True)
+    for name in ("node_modules", ".venv"):
+        (root / name / "p").mkdir(parents=True)
+    (root / "node_modules" / "p" / "i.js").write_text("1")
     before = tree(root)
-    tools = toolset("workspace").bind(workspace)
-    tools["bash"].call({"command": "echo 2 > a; echo b > b", "background": True})
-    (job,) = workspace.services.jobs.all()
-    assert tools["jobs"].call({"job": job.name, "action": "wait"}).ok
+    run(workspace, "mv big d; mv node_modules old; mkdir n; mv .venv n/; mv nested/.git nested/g")
+    assert tree(root) != before
     workspace.undo()
     assert tree(root) == before
 
 
-def test_a_copy_that_failed_is_none(workspace, root, monkeypatch):
-    (root / "a").write_bytes(b"whole")
-
-    def fails(source, target, size):
-        os.write(target, b"who")
-        raise OSError(errno.ENOSPC, "full")
-
-    monkeypatch.setattr(copying, "fill", fails)
-    ran = workspace.run("echo x > a")
-    assert ran.lost == ("a",)
-    assert (root / "a").read_bytes() == b"x\n"
+def test_what_a_command_makes_or_removes_of_node_modules_is_named(workspace, root):
+    (root / "node_modules").mkdir()
+    assert (
+        "[not covered by undo: node_modules]" in run(workspace, "rmdir node_modules; echo > a").text
+    )
+    assert [one.path for one in workspace.undo().left] == ["node_modules"]
+    run(workspace, "mkdir .venv; echo > .venv/x; echo > b")
+    done = workspace.undo()
+    assert (done.paths, [one.path for one in done.left]) == (("b",), [".venv"])
 
 
-def test_a_copy_that_a_killed_process_left_unfinished_is_made_again(opens, root, state):
-    (root / "a").write_bytes(b"whole")
-    old(root / "a")
-    first = opens()
-    first.run("true")
-    (copy,) = state.glob("*/history/known/*")
-    first.close()
-    copy.write_bytes(b"wh")
-    second = opens()
-    second.run("echo x > a")
-    second.undo()
-    assert (root / "a").read_bytes() == b"whole"
+def test_what_only_came_into_view_was_there_before(workspace, root):
+    (root / "node_modules").mkdir()
+    (root / "node_modules" / "theirs").write_text("theirs")
+    run(workspace, "echo > a")
+    run(workspace, "mv node_modules n; echo > b")
+    run(workspace, "echo > n/theirs2; rm b")
+    for _ in workspace.history:
+        workspace.undo()
+    assert (root / "node_modules" / "theirs").exists()
 
 
-@pytest.mark.parametrize("command", ["rm -r a; mv b a", "mv a t; mv b a; mv t b"])
-def test_a_directory_that_takes_the_place_of_another_of_the_same_age(workspace, root, command):
-    for name in "ab":  # mostly within one tick of the clock
-        (root / name / "s").mkdir(parents=True)
-        (root / name / "s" / "f").write_text(name)
-    before = files(root)
-    workspace.run("true")
-    workspace.run(command)
-    workspace.undo()
-    assert files(root) == before
-
-
-@pytest.mark.parametrize("made", ["echo more > made", "cp a.py made"])
-def test_what_a_command_made_goes_also_when_another_only_touched_it(workspace, project, made):
-    before, mark = files(project), workspace.checkpoint()
-    workspace.run(made)
-    workspace.run("touch made; cp made other; mv other made; touch -d 2020-01-01 a.py")
-    assert len(workspace.history.steps()) == 2  # the checkpoint and the first command
-    assert workspace.undo(to=mark).paths == ("made",)
-    assert files(project) == before
-
-
-@pytest.mark.parametrize("background", [False, True])
-def test_a_command_for_which_the_history_has_no_room_is_answered(
-    workspace, project, background, monkeypatch
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [("MAX_ENTRIES", "the tree has more than 5 entries"), ("MAX_READ", "more than 0 GB")],
+)
+def test_a_tree_that_is_too_large_is_not_kept_and_the_result_says_so_first(
+    workspace, root, monkeypatch, limit, said
 ):
-    workspace.run("true")
-    (project / "a.py").write_text("before")
-    with monkeypatch.context() as patched:
-        patched.setattr(archive, "write_all", full)
-        tools = toolset("workspace").bind(workspace)
-        script = "echo said; echo x > a.py; rm src/b.py"
-        told = [tools["bash"].call({"command": script, "background": background})]
-        if background:
-            told.append(tools["jobs"].call({"job": "1", "action": "wait"}))
-    assert all(answer.ok for answer in told)
-    text = "".join(answer.text for answer in told)
-    assert "said" in text
-    assert "[not covered by undo: a.py, src/b.py]" in text
-    (project / "a.py").write_text("x")
-    workspace.run("rm a.py")
+    for number in range(6):
+        (root / f"d{number}").write_text("1")
+    monkeypatch.setattr(snapshots, limit, 5)
+    result = run(workspace, "echo out; echo > a")
+    assert result.text.startswith(f"[not covered by undo: all that it changed, as {said}")
+    assert "out" in result.text
+    with pytest.raises(errors.Missing):
+        workspace.undo()
+
+
+def test_denied_files_are_neither_kept_nor_shown(opens, root):
+    (root / "secret").write_text("hidden")
+    workspace = opens(policy=Policy(denied_paths=("secret",)))
+    run(workspace, "echo 1 > a")
+    stores = [*Path(os.environ["XDG_STATE_HOME"]).rglob("history.sqlite")]
+    import sqlite3
+    import zlib
+
+    kept = [
+        zlib.decompress(d)
+        for s in stores
+        for (d,) in sqlite3.connect(s).execute("SELECT data FROM content")
+    ]
+    assert b"1\n" in kept
+    assert b"hidden" not in kept
+
+
+def test_a_write_by_another_session_while_a_command_runs_is_its_own(opens, root):
+    ours, other = opens(), opens()
+    (root / "f").write_text("old")
+    (root / "g").write_text("old")
+    after = ours.history.commands.before()
+    for data in (b"1", b"22"):
+        for name in ("f", "g", "made"):
+            other.write_bytes(name, data)
+    (root / "g").write_text("the command's")
+    (root / "h").write_text("the command's")
+    other.write_bytes("late", b"1")
+    assert after() == ()
+    (step,) = ours.history
+    assert [change.path for change in step.changes] == ["g", "h"]
+    ours.undo()
+    assert {path.name: path.read_text() for path in root.iterdir() if path.is_file()} == {
+        "f": "22",
+        "g": "22",
+        "made": "22",
+        "late": "1",
+    }
+
+
+def test_what_changed_while_a_job_ran_is_undone_only_by_name(workspace, root):
+    (root / "mine").write_text("1")
+    workspace.write_bytes("before", b"1")
+    job = run(workspace, "echo 1 > made; sleep 0.3; echo 2 >> made", background=True)
+    assert job.ok
+    (root / "mine").write_text("2")
+    eventually(lambda: "job" in [step.kind for step in workspace.history])
+    with pytest.raises(errors.Conflict, match=r"made: .*name it in `paths`"):
+        workspace.undo()
+    assert workspace.undo(2).paths == ("before",)
+    assert workspace.undo(paths=["made"]).paths == ("made",)
+    assert (root / "mine").read_text() == "2"
+    assert sorted(tree(root)) == ["mine"]
+
+
+def test_commands_at_once_lose_nothing(workspace, root):
+    """Each change is in one step, whoever ended first."""
+    tool = toolset("workspace").bind(workspace)["bash"]
+    (root / "a").write_text("a")
+    before = tree(root)
+    contexts = [contextvars.copy_context() for _ in range(20)]
+    threads = [
+        threading.Thread(
+            target=contexts[n].run, args=(tool.call, {"command": f"ln -s x f{n}; echo x >> a"})
+        )
+        for n in range(20)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    paths = [change.path for step in workspace.history for change in step.changes]
+    assert {*paths} == {"a", *(f"f{n}" for n in range(20))}
+    assert len(paths) - paths.count("a") == 20
+    workspace.undo(20)
+    assert tree(root) == before
+
+
+def test_a_link_that_takes_the_place_of_a_directory_is_not_followed(workspace, root, tmp_path):
+    (root / "src").mkdir()
+    (root / "src" / "a.py").write_text("ours")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.py").write_text("theirs")
+    before = tree(root)
+    run(workspace, f"mv src away; ln -s {tmp_path}/outside src")
+    changes = {(change.path, change.verb) for change in next(iter(workspace.history)).changes}
+    assert changes == {("src", "changed"), ("away", "created"), ("src/a.py", "moved")}
     workspace.undo()
-    assert (project / "a.py").read_text() == "x"
-
-
-@pytest.mark.parametrize("background", [False, True])
-def test_a_command_before_which_nothing_can_be_copied_is_answered(
-    workspace, project, background, monkeypatch
-):
-    monkeypatch.setattr(known.KnownCopies, "__init__", full)
-    (project / "new").write_text("no other copy")
-    tools = toolset("workspace").bind(workspace)
-    for _ in range(2):
-        assert tools["bash"].call({"command": "echo x >> new", "background": background}).ok
-    for job in workspace.services.jobs.all():
-        assert tools["jobs"].call({"job": job.name, "action": "wait"}).data["running"] is False
-    workspace.close()
-
-
-def test_what_was_not_recorded_while_a_job_ran_is_told_later(workspace, project, monkeypatch):
-    workspace.run("true")
-    tools = toolset("workspace").bind(workspace)
-    script = "echo x > a.py; touch done; until [ -e go ]; do sleep 0.05; done"
-    tools["bash"].call({"command": script, "background": True})
-    assert eventually((project / "done").exists)
-    with monkeypatch.context() as patched:
-        patched.setattr(archive, "write_all", full)
-        assert "a.py" in workspace.run("true").lost
-    (project / "go").touch()
-
-
-def test_an_undo_without_room_for_old_contents_is_refused_and_runs_later(
-    workspace, project, monkeypatch
-):
-    before = files(project)
-    workspace.run("rm a.py; echo x >> src/b.py")
-    with monkeypatch.context() as patched:
-        patched.setattr(archive, "write_all", full)
-        with pytest.raises(errors.WriteFailed, match="No space left"):
-            workspace.undo()
-    workspace.undo()
-    assert files(project) == before
+    assert tree(root) == before
+    assert (tmp_path / "outside" / "a.py").read_text() == "theirs"

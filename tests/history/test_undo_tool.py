@@ -20,14 +20,14 @@ def tools(workspace):
     return TOOLS.bind(workspace)
 
 
-def test_a_model_takes_back_its_calls_and_the_taking_back(tools, root):
+def test_a_model_undoes_its_calls_and_reverts_the_undo(tools, root):
     tools["write"].call({"path": "a", "content": "1\n"})
     tools["write"].call({"path": "a", "content": "2\n"})
     told = tools["undo"].call({"dry_run": True})
-    assert "Would take back 1 step; as before: a" in told.text
+    assert "Would undo 1 step; restored: a" in told.text
     assert "-2\n+1" in told.text
     assert (root / "a").read_text() == "2\n"
-    assert tools["undo"].call({}).text == "Took back 1 step; as before: a"
+    assert tools["undo"].call({}).text == "Undid 1 step; restored: a"
     assert (root / "a").read_text() == "1\n"
     assert tools["undo"].call({"redo": True}).ok
     assert (root / "a").read_text() == "2\n"
@@ -58,59 +58,67 @@ def test_no_named_toolset_has_it_and_files_elsewhere_lack_it():
     assert "undo" not in {e.shown_name for e in toolset("workspace").entries}
 
 
-def test_the_command_line_tells_and_takes_back_what_others_did(workspace, root, capsys):
+@pytest.fixture
+def fsagent(root, capsys):
     def run(*words):
         code = main(["--root", str(root), *words])
         return code, capsys.readouterr()
 
+    return run
+
+
+def test_the_command_line_undoes_its_own_steps_and_others_if_it_is_asked(workspace, root, fsagent):
     workspace.write_bytes("a", b"1\n")
-    code, told = run("checkpoint", "start")
-    mark = told.out.strip()
+    mark = fsagent("checkpoint", "start")[1].out.strip()
     workspace.write_bytes("a", b"2\n")
-    workspace.write_bytes("b", b"b\n")
-    code, told = run("log")
-    assert code == 0
-    assert [line.split()[-1] for line in told.out.splitlines()] == ["b", "a", "start", "a"]
-    assert "-1\n+2" in run("diff", mark)[1].out
-    assert "-2\n+1" in run("undo", "--steps", "2", "--dry-run")[1].out
-    assert run("undo", "b")[0] == 0
-    assert not (root / "b").exists()
-    assert run("undo", "--to", mark)[0] == 0
+    assert fsagent("write", "b", "b\n")[0] == 0
+    code, told = fsagent("log")
+    rows = [line.split() for line in told.out.splitlines()]
+    assert (code, [row[-1] for row in rows]) == (0, ["b", "a", "start", "a"])
+    assert rows[0][4:6] == ["command", "line"]
+    assert rows[1][4] == workspace.session.id[:16]
+    assert "-1\n+2" in fsagent("diff", mark)[1].out
+    code, told = fsagent("undo", "--steps", "2")
+    assert (code, "--any" in told.err, workspace.session.id[:16] in told.err) == (1, True, True)
+    assert "-2\n+1" in fsagent("undo", "--steps", "2", "--dry-run")[1].out
+    code, told = fsagent("undo")
+    assert (code, "undone: " in told.out, (root / "b").exists()) == (0, True, False)
+    assert fsagent("undo")[0] == 1
+    assert fsagent("undo", "--to", "start", "--any")[0] == 0
     assert (root / "a").read_bytes() == b"1\n"
-    assert run("undo", "--redo")[0] == 0
+    assert fsagent("undo", "--redo")[0] == 0
     assert (root / "a").read_bytes() == b"2\n"
-    last = run("checkpoint")[1].out.strip()
-    assert "nothing was changed there." in run("undo", "--to", last)[1].err
-    assert "the last step changed nothing there." in run("undo", "c")[1].err
-    found = json.loads(run("log", "--json", "-n", "2")[1].out)
+    last = fsagent("checkpoint")[1].out.strip()
+    assert "nothing has changed there" in fsagent("undo", "--to", last)[1].err
+    assert "no step that changed c" in fsagent("undo", "c")[1].err
+    found = json.loads(fsagent("log", "--json", "-n", "2")[1].out)
     assert [(one["kind"], one["paths"]) for one in found] == [("checkpoint", []), ("redo", ["a"])]
-    assert run("undo", "--redo", "a")[0] == 2
-    assert run("undo", "--to", "nonsense")[0] == 1
+    assert fsagent("undo", "--redo", "a")[0] == 2
+    assert fsagent("undo", "--to", "nonsense")[0] == 1
+    assert fsagent("log", "--prune")[0] == 0
 
 
-def test_json_tells_all_that_the_tool_tells(workspace, root, monkeypatch, capsys):
-    monkeypatch.chdir(root)
+def test_json_tells_all_that_the_tool_tells(workspace, root, fsagent):
     too_large(root / "big")
     workspace.write_bytes("a", b"1\n")
     workspace.run("echo y > big")
     told = TOOLS.bind(workspace)["undo"].call({"dry_run": True, "steps": 2}).data
-    assert told["lost"] == ["big"]
-    assert main(["undo", "--steps", "2", "--dry-run", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    assert [one["path"] for one in told["left"]] == ["big"]
+    found = json.loads(fsagent("undo", "--any", "--steps", "2", "--dry-run", "--json")[1].out)
     assert {*told} - {"output", "dry_run"} == {*found}
-    assert found["lost"] == ["big"]
+    assert [one["path"] for one in found["left"]] == ["big"]
 
 
 def test_the_command_line_says_where_a_long_conflict_is_told_whole(workspace, root, capsys):
     (root / "a").write_text("".join(f"{n}\n" for n in range(300)))
     workspace.write_bytes("a", b"ours\n")
     (root / "a").write_text("".join(f"{n} theirs\n" for n in range(300)))
-    assert main(["--root", str(root), "undo"]) == 1
+    assert main(["--root", str(root), "undo", "--any"]) == 1
     told = capsys.readouterr().err
     assert "more lines" in told
     assert len(told.splitlines()) < 40
     assert "--json" in told
-    assert main(["--root", str(root), "undo", "--json"]) == 1
+    assert main(["--root", str(root), "undo", "--any", "--json"]) == 1
     whole = json.loads(capsys.readouterr().out)["conflicts"][0]["diff"]
     assert "-299 theirs" in whole
 
@@ -136,9 +144,9 @@ def test_names_make_no_rows_of_the_log(workspace, root, capsys):
 def test_a_terminal_is_not_flooded_with_what_an_undo_did(workspace, root, capsys, monkeypatch):
     workspace.write_bytes("a", b"line\n" * 1000)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["--root", str(root), "undo"]) == 0
+    assert main(["--root", str(root), "undo", "--any"]) == 0
     told = capsys.readouterr()
-    assert 150 < told.out.count("line") < 250
+    assert 150 < told.out.count("-line") < 250
     assert "more lines: `fsagent log -n 1 --diff`" in told.err
     assert main(["--root", str(root), "log", "-n", "1", "--diff"]) == 0
-    assert capsys.readouterr().out.count("line") == 1000
+    assert capsys.readouterr().out.count("-line") == 1000

@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fsagent_tools.lines.diff import unified
+from fsagent_tools.lines.hunks import Hunk, refine, rewrite
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, refine, rewrite
 
 pytestmark = pytest.mark.skipif(not shutil.which("patch"), reason="needs patch")
 LINE = st.sampled_from(["", "a", "b", "}", "x y", "ä", "-- c", "++ d", "@@ -1 +1 @@"])

@@ -23,13 +23,12 @@ from hypothesis.stateful import (
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import BinaryFile, EncodingError
-from fsagent_tools.lines.align import align, by_line
-from fsagent_tools.lines.carry import carry, carry_by_hash
-from fsagent_tools.lines.identity import same_lines
+from fsagent_tools.lines.hunks import Hunk, refine, rewrite
 from fsagent_tools.lines.ids import IdSet, split_ids
 from fsagent_tools.lines.index import LineIndex, checksums
+from fsagent_tools.lines.matching import align, same_lines
+from fsagent_tools.lines.remap import carry, carry_by_hash
 from fsagent_tools.lines.source import Lines, split
-from fsagent_tools.lines.splice import Hunk, refine, rewrite
 from fsagent_tools.session.index_store import FOLDER
 from fsagent_tools.text import clip, newline_of
 
@@ -156,7 +155,8 @@ def test_decoding_and_encoding_give_the_same_bytes(raw):
 
 @given(LINES, LINES, st.booleans())
 def test_alignment_pairs_equal_lines_once(old, new, moves):
-    matched = by_line(same_lines(old, new), len(new)) if moves else align(old, new)
+    found = {y + k: x + k for x, y, n in same_lines(old, new) for k in range(n)}
+    matched = [found.get(y, -1) for y in range(len(new))] if moves else align(old, new)
     assert len(matched) == len(new)
     pairs = [(x, y) for y, x in enumerate(matched) if x >= 0]
     assert all(old[x] == new[y] for x, y in pairs)

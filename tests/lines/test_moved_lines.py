@@ -2,8 +2,7 @@
 
 import pytest
 
-from fsagent_tools.lines.align import by_line
-from fsagent_tools.lines.identity import same_lines
+from fsagent_tools.lines.matching import same_lines
 from tests.conftest import Session
 
 COPIES = """def a():
@@ -37,7 +36,10 @@ def test_an_id_does_not_jump_to_another_copy_of_its_line(text, now, line, restar
 
 def kept(old, new):
     """For each new line the old line that it certainly is."""
-    return by_line(same_lines(old, new), len(new))
+    matched = [-1] * len(new)
+    for i, j, length in same_lines(old, new):
+        matched[j : j + length] = range(i, i + length)
+    return matched
 
 
 def numbered(*ranges):

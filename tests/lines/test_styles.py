@@ -2,10 +2,17 @@
 
 import pytest
 
-from fsagent_tools.lines.ids import IdSet, split_ids
+from fsagent_tools.lines.ids import (
+    STYLES,
+    IdSet,
+    Typed,
+    id_of,
+    id_words,
+    mint_words,
+    split_ids,
+    word_of,
+)
 from fsagent_tools.lines.source import Window
-from fsagent_tools.lines.styles import STYLES, Typed
-from fsagent_tools.lines.words import id_of, id_words, mint_words, word_of
 
 TAG, WORDS = STYLES["tag"], STYLES["words"]
 AMP, TWO, BLANK = id_of("amp"), id_of("amp.bek"), "000080"

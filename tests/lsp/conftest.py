@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from fsagent_tools import Toolset, Workspace
-from fsagent_tools.lsp.languages import language_of
-from fsagent_tools.lsp.pool import Servers
-from fsagent_tools.lsp.table import LANGUAGES
+from fsagent_tools import Policy, Toolset, Workspace
+from fsagent_tools.lsp.confinement import ServerConfinement
+from fsagent_tools.lsp.manager import ServerManager
+from fsagent_tools.lsp.selection import language_id
+from fsagent_tools.lsp.servers import LANGUAGES
+from fsagent_tools.policy.programs import Programs
+from fsagent_tools.shell.closed import ClosedPaths
 from fsagent_tools.types import Entry
 from tests.conftest import eventually
 
@@ -22,15 +25,20 @@ NODE_TS7 = Path(os.environ.get("FSAGENT_NODE_TS7") or REPO / ".ci" / "node-ts7")
 TIMEOUT = 60.0
 
 
+def manager_of(root, settings=None, **options):
+    confinement = ServerConfinement(Programs((str(root),)), ClosedPaths(str(root), Policy()))
+    return ServerManager(root.resolve(), settings or {}, confinement, **options)
+
+
 @pytest.fixture
-def pool(tmp_path, monkeypatch):
-    """A function: settings -> pool on `tmp_path`, closed at the end."""
+def servers(tmp_path, monkeypatch):
+    """A function: settings -> the servers of `tmp_path`, closed at the end."""
     made = []
-    first = (str(NODE / "node_modules/.bin"), str(RUST), os.environ["PATH"])
+    first = (str(NODE_BIN), str(RUST), os.environ["PATH"])
     monkeypatch.setenv("PATH", os.pathsep.join(first))
 
     def make(settings=None, root=tmp_path, **options):
-        made.append(Servers(root.resolve(), settings, **options))
+        made.append(manager_of(root, settings, **options))
         return made[-1]
 
     yield make
@@ -39,42 +47,39 @@ def pool(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def fake(pool, tmp_path):
-    """A function: behaviour -> (pool with that fake server for JSON, a file to check)."""
+def fake(servers, tmp_path):
+    """A function: behaviour -> (servers with that fake one for JSON, a file to check)."""
     file = tmp_path.resolve() / "a.json"
     file.write_text("{}\n")
 
     def make(*behaviour, **options):
         command = (sys.executable, str(FAKE), *map(str, behaviour))
-        return pool({"json": command}, **options), file
+        return servers({"json": command}, **options), file
 
     return make
 
 
-def children(pool):
-    """The processes of the servers that `pool` runs."""
-    slots = list(pool._slots.values())
-    return [slot.server.client._child.process for slot in slots if slot.server]
-
-
-def gone(own):
-    """No process runs any more whose temporary directory is `own`; a zombie does not run."""
-    return eventually(lambda: not running(own))
-
-
-def running(own):
-    for environment in Path("/proc").glob("[0-9]*/environ"):
+def processes(word):
+    """The numbers of processes with that word in the environment or the command; no zombies."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if own.encode() in environment.read_bytes():
-                return True
+            told = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
         except OSError:
             continue
-    return False
+        if word.encode() in told:
+            found.append(int(process.name))
+    return found
 
 
-def own(pool):
-    """The directory that only servers of `pool` use."""
-    return pool._own[0].place.path
+def fakes(word):
+    """Of these the fake servers, without what confines them and has all words of what it starts."""
+    commands = {n: Path(f"/proc/{n}/cmdline").read_bytes() for n in processes(word)}
+    return [n for n, one in commands.items() if one.startswith(os.fsencode(sys.executable))]
+
+
+def gone(word):
+    return eventually(lambda: not processes(word))
 
 
 @pytest.fixture
@@ -94,16 +99,17 @@ def asked(tmp_path, monkeypatch):
                 pytest.skip(f"{program} is not installed")
         write(tmp_path, files)
         made.append(Workspace(tmp_path, **options))
-        entry = Entry("diagnostics", name="lsp", show=("timeout",))
+        entry = Entry("diagnostics", name="lsp", show=("timeout", "new"))
         lsp = Toolset("t", (entry,)).bind(made[-1])
 
-        def ask(path):
-            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT})
+        def ask(path, **more):
+            answer = lsp["lsp"].call({"path": path, "timeout": TIMEOUT, **more})
             assert answer.ok, answer.text
             return answer.text
 
         return ask
 
+    make.workspaces = made
     yield make
     for each in made:
         each.close()
@@ -111,7 +117,8 @@ def asked(tmp_path, monkeypatch):
 
 def only_server(server, name):
     """The setting by which a file of that name is checked by one server."""
-    return {language_of(Path(name), LANGUAGES).name: (server,)}
+    file = Path(name)
+    return {next(n for n, each in LANGUAGES.items() if language_id(file, each)): (server,)}
 
 
 def write(folder, files):

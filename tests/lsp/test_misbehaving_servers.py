@@ -1,156 +1,137 @@
-"""What a server may do wrong costs at most the deadline and ends in a clear error."""
+"""What a server may do wrong costs at most the deadline and ends in a clear answer."""
 
 import gc
+import os
+import signal
 import subprocess
 import sys
 import threading
 from contextlib import suppress
-from functools import partial
 
 import pytest
 
 from fsagent_tools.call import CallContext, current
-from fsagent_tools.errors import Cancelled, LanguageServerFailed, TimedOut
-from fsagent_tools.lsp import beside
-from fsagent_tools.lsp.pool import MOST_DEATHS, Servers
-from fsagent_tools.lsp.server import Server
-from fsagent_tools.lsp.table import Language, Spec
+from fsagent_tools.errors import Cancelled
+from fsagent_tools.lsp.servers import Language, ServerSpec
 from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
-from .conftest import FAKE, children, gone, own
+from .conftest import FAKE, fakes, gone, manager_of, processes
 
-NO_TIME = 0.001  # seconds, in which no server can answer
+NO_TIME = 0.01  # seconds, in which no server can answer anew
 
 
-def patiently(pool, file, text):
+def messages(diagnosis):
+    return [problem.message for problem in diagnosis.problems]
+
+
+def reason(diagnosis):
+    (answer,) = diagnosis.answers
+    return answer.reason
+
+
+def diagnosed(servers, file, text):
     """What a server says within a deadline that left it the time to start."""
     for seconds in DEADLINES:
-        with suppress(TimedOut):
-            return pool.check(file, text, seconds)
-    return pool.check(file, text, PATIENCE)
-
-
-def messages(checked):
-    return [problem.message for problem in checked.problems]
+        found = servers.diagnose(file, text, seconds)
+        if "start" not in reason(found):
+            return found
+    return found
 
 
 @pytest.mark.parametrize("behaviour", ["hangs", "deaf"])
-def test_a_server_that_never_starts_costs_the_deadline_and_is_stopped(fake, behaviour):
-    pool, file = fake(behaviour)
-    with soon(), pytest.raises(TimedOut, match=r"did not start within 0\.5 s; it was stopped"):
-        pool.check(file, "{}", 0.5)
-    assert children(pool) == []
+def test_a_server_that_never_starts_costs_the_deadline_and_is_stopped(fake, tmp_path, behaviour):
+    servers, file = fake(behaviour, tmp_path)
+    with soon():
+        found = servers.diagnose(file, "{}", 0.5)
+    assert reason(found).startswith("python did not start in time; it was stopped.")
+    assert gone(f"{behaviour}\0{tmp_path}")
 
 
 @pytest.mark.parametrize("behaviour", ["mute", "silent-push", "stops-reading"])
-def test_a_server_that_stays_silent_is_named(fake, behaviour):
-    pool, file = fake(behaviour)
+def test_a_server_that_stays_silent_gives_no_clean_bill(fake, behaviour):
+    servers, file = fake(behaviour)
     with soon():
-        checked = patiently(pool, file, "{" + " " * 500_000 + "}")
-    assert (checked.problems, len(checked.those("silent"))) == ([], 1)
+        found = diagnosed(servers, file, "{" + " " * 500_000 + "}")
+    assert (found.problems, found.answered) == ([], [])
+    assert "python" in reason(found)
 
 
-def test_a_server_silent_twice_is_started_afresh(fake):
-    pool, file = fake("mute")
-    patiently(pool, file, "{}")
-    assert len(children(pool)) == 1
-    pool.check(file, "{}", 0.2)
-    assert gone(own(pool))
-
-
-def test_a_server_with_nothing_to_say_is_left_running(fake):
-    pool, file = fake("silent-push")
-    patiently(pool, file, "{}")
-    (slot,) = pool._slots.values()
-    running = slot.server
-    for text in ("1", "2", "3"):
-        assert eventually(lambda: slot.pinged != running.client.heard)  # it answered the ping
-        assert pool.check(file, text, 0.5).those("silent") != []
-        assert slot.server is running
+def test_a_server_silent_twice_is_started_afresh(fake, tmp_path):
+    servers, file = fake("mute", tmp_path)
+    diagnosed(servers, file, "{}")
+    (first,) = fakes(f"mute\0{tmp_path}")
+    servers.diagnose(file, "{}", 0.2)
+    assert eventually(lambda: first not in fakes(f"mute\0{tmp_path}"))
 
 
 @pytest.mark.parametrize("behaviour", ["pushes", "pushes-once"])
 def test_the_answer_about_an_unchanged_file_is_there_without_waiting(fake, behaviour):
-    pool, file = fake(behaviour)
-    first = pool.check(file, "one", PATIENCE)
+    servers, file = fake(behaviour)
+    first = servers.diagnose(file, "one", PATIENCE)
     assert messages(first) == ["one"]
-    assert pool.check(file, "one", NO_TIME) == first
+    assert servers.diagnose(file, "one", NO_TIME) == first
 
 
-def test_what_is_told_from_before_a_change_is_told_as_old(fake):
-    pool, file = fake("pushes")
-    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
-    late = pool.check(file, "(silence)", 1)
-    assert (messages(late), len(late.those("old")), len(late.told)) == (["one"], 1, 1)
-    assert pool.check(file, "two", PATIENCE).those("old") == []
+def test_what_was_said_before_a_change_is_not_told(fake):
+    servers, file = fake("pushes")
+    assert messages(servers.diagnose(file, "one", PATIENCE)) == ["one"]
+    late = servers.diagnose(file, "(silence)", 1)
+    assert (messages(late), late.answered) == ([], [])
+    assert messages(servers.diagnose(file, "two", PATIENCE)) == ["two"]
 
 
-@pytest.mark.parametrize("behaviour", ["nonsense", "huge"])
-def test_a_server_that_speaks_nonsense_fails_at_once(fake, behaviour):
-    pool, file = fake(behaviour)
-    with (
-        soon(),
-        pytest.raises(LanguageServerFailed, match="does not speak the language server protocol"),
-    ):
-        pool.check(file, "{}", 2 * PATIENCE)
-    assert children(pool) == []
+FAILING = {  # behaviour -> what the answer says
+    "nonsense": "does not speak the language server protocol",
+    "huge": "does not speak the language server protocol",
+    "dies-at-start": "the configuration is missing",
+    "closes-first": "the configuration is missing",
+    "dies": "ended unexpectedly",
+    "refuses": "refused to check: no idea",
+}
 
 
-@pytest.mark.parametrize("behaviour", ["dies-at-start", "closes-first"])
-def test_a_server_that_dies_at_start_tells_why(fake, behaviour, monkeypatch):
-    monkeypatch.setattr("fsagent_tools.lsp.child._LAST_WORDS", PATIENCE)
-    pool, file = fake(behaviour)
-    with pytest.raises(LanguageServerFailed, match="the configuration is missing"):
-        pool.check(file, "{}", PATIENCE)
-
-
-def test_a_server_that_always_dies_fails_without_a_loop(fake):
-    pool, file = fake("dies")
-    with pytest.raises(LanguageServerFailed, match="ended unexpectedly"):
-        pool.check(file, "{}", PATIENCE)
+@pytest.mark.parametrize("behaviour", FAILING)
+def test_a_server_that_fails_is_named_with_its_words(fake, tmp_path, behaviour):
+    servers, file = fake(behaviour, tmp_path)
+    with soon():
+        found = servers.diagnose(file, "{}", PATIENCE / 2)
+    assert (found.problems, found.answered) == ([], [])
+    assert FAILING[behaviour] in reason(found)
+    if behaviour != "refuses":
+        assert gone(f"{behaviour}\0{tmp_path}")
 
 
 @pytest.mark.parametrize("answer", ["null", "{}", '{"items": null}', '{"items": [null]}', "[]"])
 def test_what_is_no_answer_is_no_clean_bill(fake, answer):
-    pool, file = fake("blank", answer)
-    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
-    (first,) = children(pool)
-    with pytest.raises(LanguageServerFailed, match="answered without diagnostics"):
-        pool.check(file, "(nothing)", PATIENCE)
-    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
-    assert children(pool) != [first]
+    servers, file = fake("blank", answer)
+    assert messages(servers.diagnose(file, "one", PATIENCE)) == ["one"]
+    found = servers.diagnose(file, "(nothing)", PATIENCE)
+    assert "answered without diagnostics" in reason(found)
+    assert messages(servers.diagnose(file, "two", PATIENCE)) == ["two"]
 
 
-def test_a_killed_server_is_started_again_within_the_same_call(fake):
-    pool, file = fake("normal")
-    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
-    (child,) = children(pool)
-    child.kill()
-    assert child.wait_gone(PATIENCE)
-    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
-    assert children(pool) != [child]
+def test_a_killed_server_is_started_again_within_the_same_call(fake, tmp_path):
+    servers, file = fake("normal", tmp_path)
+    for text in ("one", "two"):
+        assert messages(servers.diagnose(file, text, PATIENCE)) == [text]
+        for number in processes(f"normal\0{tmp_path}"):
+            with suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+    assert messages(servers.diagnose(file, "two", PATIENCE)) == ["two"]
 
 
-def test_an_error_reply_names_the_server_and_its_words(fake):
-    pool, file = fake("refuses")
-    with pytest.raises(LanguageServerFailed, match=r"refused to check: no idea \(-32603\)"):
-        pool.check(file, "{}", PATIENCE)
-
-
-@pytest.mark.parametrize("behaviour", ["stderr", "floods", "foreign-ids", "malformed", "registers"])
-def test_noise_does_not_hide_the_answer(fake, behaviour):
-    pool, file = fake(behaviour)
-    assert messages(pool.check(file, "said", PATIENCE)) == ["said"]
-
-
-def test_a_server_that_asks_to_be_asked_again_is(fake, tmp_path):
-    pool, file = fake("busy", tmp_path / "asked")
-    assert messages(pool.check(file, "said", PATIENCE)) == ["said"]
+@pytest.mark.parametrize(
+    "behaviour",
+    ["stderr", "floods", "foreign-ids", "malformed", "registers", "busy", "hasty", "hasty work"],
+)
+def test_noise_and_haste_do_not_hide_the_answer(fake, behaviour):
+    servers, file = fake(*behaviour.split())
+    assert messages(servers.diagnose(file, "said", PATIENCE)) == ["said"]
 
 
 def test_every_request_of_the_server_gets_an_answer(fake, tmp_path):
-    pool, file = fake("asks")
-    (told,) = messages(pool.check(file, "{}", PATIENCE))
+    servers, file = fake("asks")
+    (told,) = messages(servers.diagnose(file, "{}", PATIENCE))
     folder = f'{{"uri": "{tmp_path.as_uri()}", "name": "{tmp_path.name}"}}'
     assert told == (
         f'[[null, {{}}], null, null, null, null, {{"applied": false}}, [{folder}], -32601, -32601]'
@@ -159,203 +140,159 @@ def test_every_request_of_the_server_gets_an_answer(fake, tmp_path):
 
 @pytest.mark.parametrize("behaviour", ["pushes", "pushes-old"])
 def test_the_last_push_for_the_newest_version_counts(fake, behaviour):
-    pool, file = fake(behaviour)
+    servers, file = fake(behaviour)
     for text in ("one", "two"):
-        assert messages(pool.check(file, text, PATIENCE)) == [text]
+        assert messages(servers.diagnose(file, text, PATIENCE)) == [text]
 
 
-@pytest.mark.parametrize(("encoding", "start", "end"), [("utf-8", 7, 8), ("utf-16", 4, 5)])
-def test_columns_are_characters_whatever_the_server_counts(fake, encoding, start, end):
-    pool, file = fake(encoding, start, end)
-    (problem,) = pool.check(file, "é𝄞 x\n", PATIENCE).problems
+def test_columns_are_characters_and_a_byte_order_mark_is_none(fake):
+    servers, file = fake("utf-16", 4, 5)
+    (problem,) = servers.diagnose(file, "é𝄞 x\n", PATIENCE).problems
     assert ((problem.line, problem.column), problem.end) == ((1, 4), (1, 5))
-
-
-def test_a_byte_order_mark_is_no_column(fake):
-    pool, file = fake("utf-16", 1, 2)
-    (problem,) = pool.check(file, "\ufeffab\n", PATIENCE).problems
-    assert (problem.line, problem.column) == (1, 2)
-    pool, file = fake("normal")
-    assert messages(pool.check(file, "\ufeffsaid", PATIENCE)) == ["said"]
+    (problem,) = servers.diagnose(file, "\ufeffabcdefg\n", PATIENCE).problems
+    assert (problem.line, problem.column) == (1, 5)
 
 
 def test_documents_used_longest_ago_are_closed(fake, tmp_path):
-    pool, _ = fake("counts")
-    told = [messages(pool.check(tmp_path / f"{n}.json", "{}", PATIENCE)) for n in range(66)]
+    servers, _ = fake("counts")
+    told = [messages(servers.diagnose(tmp_path / f"{n}.json", "{}", PATIENCE)) for n in range(66)]
     assert told == [[f"{n} open"] for n in [*range(1, 65), 64, 64]]
 
 
 def test_a_cancelled_call_stops_waiting(fake):
-    pool, file = fake("mute")
+    servers, file = fake("mute")
     call = CallContext()
     token = current.set(call)
     threading.Timer(0.5, call.cancelled.set).start()
     try:
         with soon(), pytest.raises(Cancelled):
-            pool.check(file, "{}", 2 * PATIENCE)
+            servers.diagnose(file, "{}", 2 * PATIENCE)
     finally:
         current.reset(token)
 
 
-def test_an_idle_server_is_stopped_and_comes_back(fake):
-    pool, file = fake("normal", idle=0.2)
-    assert messages(patiently(pool, file, "one")) == ["one"]
-    assert eventually(lambda: not children(pool))
-    assert gone(own(pool))
-    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
+def test_an_idle_server_is_ended_and_comes_back(fake, tmp_path):
+    servers, file = fake("normal", tmp_path, idle=0.2)
+    assert messages(servers.diagnose(file, "one", PATIENCE)) == ["one"]
+    assert gone(f"normal\0{tmp_path}")
+    assert messages(servers.diagnose(file, "two", PATIENCE)) == ["two"]
 
 
-def test_of_too_many_servers_the_one_used_longest_ago_gives_way(pool, tmp_path, monkeypatch):
-    spec = Spec("jl", (sys.executable, str(FAKE), "normal"), "make jl")
-    pool = pool({"javalette": Language("javalette", {".jl": "jl"}, ("jl.toml",), ((spec,),))})
-    monkeypatch.setattr("fsagent_tools.lsp.pool.MOST_RUNNING", 2)
-
-    def asked(project):
+def test_of_too_many_servers_the_one_used_longest_ago_gives_way(servers, tmp_path, monkeypatch):
+    spec = ServerSpec("jl", (sys.executable, str(FAKE), "normal", str(tmp_path)), "make jl")
+    servers = servers({"javalette": Language("javalette", {".jl": "jl"}, ("jl.toml",), ((spec,),))})
+    monkeypatch.setattr("fsagent_tools.lsp.manager.MAX_RUNNING", 2)
+    for project in "abac":
         folder = tmp_path.resolve() / project
         folder.mkdir(exist_ok=True)
         (folder / "jl.toml").write_text("")
-        assert messages(pool.check(folder / "a.jl", project, PATIENCE)) == [project]
-        return {slot.server for slot in pool._slots.values() if slot.server}
-
-    (a,) = asked("a")
-    (b,) = asked("b") - {a}
-    assert asked("a") == {a, b}
-    (c,) = asked("c") - {a}
-    assert asked("a") == {a, c}
-    assert c is not b
-    assert asked("b") & {a, b, c} == {a}
+        assert messages(servers.diagnose(folder / "a.jl", project, PATIENCE)) == [project]
+    assert eventually(lambda: len(fakes(f"normal\0{tmp_path}")) == 2)
+    assert messages(servers.diagnose(tmp_path.resolve() / "a/a.jl", "a", PATIENCE)) == ["a"]
 
 
 @pytest.mark.parametrize("end", ["close", "garbage"])
-def test_no_process_survives_the_pool_not_even_a_grandchild(tmp_path, end):
-    pool = Servers(tmp_path.resolve(), {"json": (sys.executable, str(FAKE), "children")})
-    pool.check(tmp_path / "a.json", "{}", PATIENCE)
-    place = own(pool)
+def test_no_process_survives_the_manager_not_even_a_grandchild(tmp_path, end):
+    servers = manager_of(tmp_path, {"json": (sys.executable, str(FAKE), "children")})
+    servers.diagnose(tmp_path / "a.json", "{}", PATIENCE)
+    place = servers._sandboxes[0].path
+    assert processes(place)
     if end == "close":
-        pool.close()
-        with pytest.raises(LanguageServerFailed, match="closed"):
-            pool.check(tmp_path / "a.json", "{}", PATIENCE)
+        servers.close()
+        assert "closed" in reason(servers.diagnose(tmp_path / "a.json", "{}", PATIENCE))
     else:
-        del pool
+        del servers
         gc.collect()
     assert gone(place)
 
 
 def test_no_process_survives_the_interpreter(tmp_path):
-    command = (sys.executable, str(FAKE), "children")
-    file = tmp_path / "a.json"
+    command = (sys.executable, str(FAKE), "children", str(tmp_path))
     script = (
-        "from pathlib import Path; from fsagent_tools.lsp.pool import Servers\n"
-        f"pool = Servers(Path({str(tmp_path)!r}), {{'json': {command!r}}})\n"
-        f"pool.check(Path({str(file)!r}), '{{}}', 60)\n"
-        "print(pool._own[0].place.path)"
+        "from fsagent_tools import Workspace, toolset\n"
+        f"workspace = Workspace({str(tmp_path)!r}, servers={{'json': {command!r}}})\n"
+        "print(toolset('workspace').bind(workspace)['lsp'].call({'file_path': 'a.json'}).text)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert gone(done.stdout.strip())
+    (tmp_path / "a.json").write_text("{}")
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "a.json" in done.stdout
+    assert gone(f"children\0{tmp_path}")
 
 
-def test_a_command_that_is_not_there_says_what_to_correct(pool, tmp_path):
-    with pytest.raises(LanguageServerFailed, match="could not be started"):
-        pool({"json": ("/no/such/server",)}).check(tmp_path / "a.json", "{}", PATIENCE)
+def test_a_command_that_is_not_there_says_what_to_correct(servers, tmp_path):
+    servers = servers({"json": ("/no/such/server",)})
+    found = servers.diagnose(tmp_path / "a.json", "{}", PATIENCE)
+    assert "could not be started" in reason(found)
+    assert "Check the command in the `servers` setting" in reason(found)
 
 
-def test_a_server_sees_no_keys_in_its_environment(monkeypatch, pool, tmp_path):
+def test_a_server_sees_no_keys_in_its_environment(monkeypatch, servers, tmp_path):
     monkeypatch.setenv("SECRET_API_KEY", "sesame")
     script = "import os, sys; sys.exit(str('SECRET_API_KEY' in os.environ))"
-    with pytest.raises(LanguageServerFailed, match="False"):
-        pool({"json": (sys.executable, "-c", script)}).check(tmp_path / "a.json", "{}", PATIENCE)
+    servers = servers({"json": (sys.executable, "-c", script)})
+    assert "False" in reason(servers.diagnose(tmp_path / "a.json", "{}", PATIENCE))
 
 
-def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake, monkeypatch):
-    monkeypatch.setattr(beside, "LINT_TIMEOUT", 0.05)
+def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake):
     servers, file = fake("mute")
     before = {*threading.enumerate()}
-    turn = threading.Lock()
-    check = partial(servers.check, file)
-    answers = [beside.asked_beside(check, turn)(str(number)) for number in range(5)]
+    answers = [servers.diagnose_soon(file, str(number), 0.05) for number in range(5)]
     assert answers == [None] * 5
     new = [thread.name for thread in {*threading.enumerate()} - before]
     assert new.count("lsp-lint") == 1
 
 
-def test_a_file_is_asked_about_again_after_there_was_no_thread_to_ask(fake, monkeypatch):
-    pool, file = fake("hasty", "work")
-    turn = threading.Lock()
-
-    def start(thread):
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as full:
-        full.setattr(beside.Thread, "start", start)
-        assert beside.asked_beside(partial(pool.check, file), turn)("said") is None
-    assert turn.acquire(blocking=False)
+def test_what_was_asked_behind_a_write_is_there_for_the_next_one(fake):
+    servers, file = fake("normal")
+    assert eventually(lambda: servers.diagnose_soon(file, "one", 0.4))
+    assert messages(servers.diagnose_soon(file, "two", PATIENCE)) == ["two"]
 
 
 @pytest.fixture
-def final(pool, tmp_path):
-    """A function: behaviour -> (pool with that server, whose first word is its last; a file)."""
+def unversioned(servers, tmp_path):
+    """A function: behaviour -> (a server that publishes without versions; a file)."""
 
-    def make(*behaviour):
-        spec = Spec("jl", (sys.executable, str(FAKE), *behaviour), "make jl", pushes="finally")
-        made = pool({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
+    def make(*behaviour, **options):
+        command = (sys.executable, str(FAKE), *behaviour)
+        spec = ServerSpec("jl", command, "make jl", **options)
+        made = servers({"javalette": Language("javalette", {".jl": "jl"}, (), ((spec,),))})
         return made, tmp_path.resolve() / "a.jl"
 
     return make
 
 
-def test_what_a_server_owes_of_an_earlier_text_is_not_its_answer_to_the_next(final):
-    pool, file = final("owes")
-    assert patiently(pool, file, "(later)").those("silent") == ["jl"]
-    assert messages(pool.check(file, "two", PATIENCE)) == ["two"]
+def test_what_a_server_owes_of_an_earlier_text_is_not_its_answer_to_the_next(unversioned):
+    servers, file = unversioned("owes")
+    assert diagnosed(servers, file, "(later)").answered == []
+    assert messages(servers.diagnose(file, "two", PATIENCE)) == ["two"]
 
 
-def test_that_a_closed_document_has_no_problems_is_not_told_of_what_is_opened_again(final):
-    pool, file = final("owes")
-    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
-    (slot,) = pool._slots.values()
-    slot.server.documents.changed(str(file))
-    assert messages(pool.check(file, "one", PATIENCE)) == ["one"]
+def test_a_server_that_is_still_at_work_gives_no_clean_bill(unversioned):
+    servers, file = unversioned("pushes-at-work", final_push=True)
+    assert diagnosed(servers, file, "one").answered == []
 
 
-def test_a_server_that_is_still_at_work_gives_no_clean_bill(final):
-    pool, file = final("pushes-at-work")
-    for _ in range(2):
-        checked = patiently(pool, file, "one")
-        assert (messages(checked), checked.those("unfinished")) == (["one"], ["jl"])
-    told = beside.asked_beside(lambda text, seconds: checked, threading.Lock())
-    assert told("one") is None
+def test_a_project_that_a_server_could_not_read_is_not_checked(fake):
+    servers, file = fake("ailing")
+    found = servers.diagnose(file, "said", PATIENCE)
+    assert messages(found) == ["said"]
+    assert reason(found) == "cannot read deps: offline true"
 
 
-@pytest.mark.parametrize("news", ["work", "refresh"])
-def test_news_that_came_before_the_first_answer_was_looked_at_counts(fake, monkeypatch, news):
-    pool, file = fake("hasty", news)
-    pulled, messages_of_one_write = Server._pulled, 3 if news == "work" else 2
-
-    def pulled_and_slept(server, document, until):
-        before = server.client.heard
-        items = pulled(server, document, until)
-        if not items:
-            assert eventually(lambda: server.client.heard >= before + messages_of_one_write)
-        return items
-
-    monkeypatch.setattr(Server, "_pulled", pulled_and_slept)
-    assert messages(pool.check(file, "said", PATIENCE)) == ["said"]
-
-
-def test_a_server_that_dies_of_each_question_is_not_started_for_ever(fake, monkeypatch):
-    pool, file = fake("dies")
-    running = Servers._running
-
-    def replaced_by_others(pool, slot, plan, asked):
-        found = running(pool, slot, plan, asked)
-        started.append(found)
-        slot.server = None
-        return found
-
-    started = []
-    monkeypatch.setattr(Servers, "_running", replaced_by_others)
-    with pytest.raises(LanguageServerFailed, match="ended unexpectedly"):
-        pool.check(file, "{}", PATIENCE)
-    assert len(started) == MOST_DEATHS + 1
+def test_files_that_changed_meanwhile_are_told_and_settings_mean_a_new_server(servers, tmp_path):
+    command = (sys.executable, str(FAKE), "watches", str(tmp_path))
+    spec = ServerSpec("jl", command, "make jl")
+    language = Language("javalette", {".jl": "jl"}, ("jl.toml",), ((spec,),), ("jl.toml",))
+    servers, root = servers({"javalette": language}), tmp_path.resolve()
+    (root / "jl.toml").write_text("")
+    (root / "gone.jl").write_text("")
+    assert messages(servers.diagnose(root / "a.jl", "", PATIENCE)) == ["nothing"]
+    (root / "gone.jl").unlink()
+    (root / "d").mkdir()
+    (root / "d/new.jl").write_text("")
+    assert messages(servers.diagnose(root / "a.jl", "", PATIENCE)) == ["d gone.jl new.jl"]
+    (before,) = fakes(f"watches\0{tmp_path}")
+    (root / "jl.toml").write_text("a = 1")
+    assert messages(servers.diagnose(root / "a.jl", "", PATIENCE)) == ["nothing"]
+    assert fakes(f"watches\0{tmp_path}") != [before]

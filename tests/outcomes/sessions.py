@@ -412,9 +412,11 @@ def web(name: str, stage: Stage) -> None:
             "/html/": page(found),
         }
         base = f"http://127.0.0.1:{site.port}"
-        before = os.environ.get("FSAGENT_SEARCH_BASE_URL", "")
-        stage.closing.callback(os.environ.__setitem__, "FSAGENT_SEARCH_BASE_URL", before)
-        os.environ["FSAGENT_SEARCH_BASE_URL"] = base
+        chosen = {"FSAGENT_SEARCH_BASE_URL": base, "FSAGENT_SEARCH_PROVIDER": "duckduckgo"}
+        for variable, value in chosen.items():
+            before = os.environ.get(variable, "")
+            stage.closing.callback(os.environ.__setitem__, variable, before)
+            os.environ[variable] = value
         stage.open(name, policy=Policy(allow_hosts=[f"127.0.0.1:{site.port}"]))
         for path in ("page", "long", "plain", "json", "gone", "bytes", "absent"):
             stage.call("webfetch", {"url": f"{base}/{path}", "timeout": 30})
@@ -434,6 +436,11 @@ def diagnostics(name: str, stage: Stage) -> None:
     stage.open(name)
     for path in ("good.py", "bad.py", "words.txt", "absent.py", "."):
         stage.call("lsp", {"file_path": path})
+    if name == "lines":
+        for text in (None, TYPED):
+            if text:
+                stage.call("write", {"file_path": "good.py", "content": text})
+            stage.call("lsp", {"file_path": "good.py", "new": True})
 
 
 def refactoring(name: str, stage: Stage) -> None:

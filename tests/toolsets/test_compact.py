@@ -7,7 +7,7 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.policy import UNREAD_BYTES
-from fsagent_tools.tools import tokens
+from fsagent_tools.toolkit import tokens
 
 COMPACT = toolset("compact")
 MOST_TOKENS = 450

@@ -56,8 +56,8 @@ ROWS = [
 
 def default(entry: Entry, field: str):
     """What the action gets when nobody says anything."""
-    knob = entry.action.params.knobs[field]
-    own = knob.factory() if knob.factory else knob.default
+    knob = entry.action.params.model_fields[field]
+    own = knob.get_default(call_default_factory=True)
     return {field: own, **entry.defaults, **entry.pin}[field]
 
 

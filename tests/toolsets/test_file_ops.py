@@ -5,8 +5,8 @@ import json
 import pytest
 
 from fsagent_tools import Outcome, Policy, Workspace, toolset
-from fsagent_tools.answers import window
 from fsagent_tools.errors import ToolError
+from fsagent_tools.toolkit import window
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import os
 import pytest
 
 from fsagent_tools import Effect, Policy, Toolset, Workspace, emitting, toolset
-from fsagent_tools.answers.action import action
-from fsagent_tools.params.arguments import Params
+from fsagent_tools.toolkit.action import action
+from fsagent_tools.toolkit.params import Params
 from fsagent_tools.types import Entry
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fsagent_tools import Workspace, execute, select_tools, toolset
-from fsagent_tools.tools.tokens import cost, definition
+from fsagent_tools.toolkit.tokens import cost, definition
 
 FILES = ("read", "write", "edit_lines", "glob", "grep", "ls")
 MOST, MOST_EDIT = 620, 220  # tokens of their definitions

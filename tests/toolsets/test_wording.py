@@ -7,7 +7,7 @@ import pytest
 from fsagent_tools import TOOLSETS, Workspace, toolset
 from fsagent_tools.actions import ALL
 
-FIELDS = {name for action in ALL for name in action.params.knobs}
+FIELDS = {name for action in ALL for name in action.params.model_fields}
 TOOLS = {e.shown_name for name in TOOLSETS for e in toolset(name).entries} | {a.name for a in ALL}
 NOT_NAMES = {"line_id"}  # words of the answers themselves
 WORD = re.compile(r"`(\w+)`|\b(?:with|use|Use|Prefer|to|in) ([a-z]+_[a-z_]+)\b|\b([a-z_]+)=(?=\w)")

@@ -1,4 +1,4 @@
-"""A proxy on loopback that opens tunnels, and knows hosts that nobody else does."""
+"""A proxy on loopback that forwards requests and opens tunnels, and knows hosts of its own."""
 
 import base64
 import contextlib
@@ -39,19 +39,25 @@ class ConnectProxy:
             while b"\r\n\r\n" not in head:
                 head += client.recv(4096)
             first, *lines = head.decode().split("\r\n")
-            method, authority, _ = first.split(" ")
-            assert method == "CONNECT"
+            method, target, version = first.split(" ")
+            authority, slash, path = target.rpartition("://")[2].partition("/")
             self.asked.append(authority)
             wanted = "Basic " + base64.b64encode(self.login.encode()).decode()
             if self.login and f"Proxy-Authorization: {wanted}" not in lines:
                 client.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
                 return
-            port = self.names.get(authority.rpartition(":")[0])
+            port = self.names.get(authority.partition(":")[0])
             if port is None:
                 client.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
                 return
             with socket.create_connection(("127.0.0.1", port)) as server:
-                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                if method == "CONNECT":
+                    client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                else:
+                    own = [line for line in lines if not line.startswith("Proxy-")]
+                    server.sendall(
+                        "\r\n".join([f"{method} {slash}{path} {version}", *own]).encode()
+                    )
                 back = threading.Thread(target=_pass, args=(server, client), daemon=True)
                 back.start()
                 _pass(client, server)

@@ -16,11 +16,10 @@ import pytest
 from fsagent_tools import Policy, emitting
 from fsagent_tools.errors import ConfigInvalid, ToolError
 from fsagent_tools.media.office import OFFICE
-from fsagent_tools.web import wire
-from fsagent_tools.web.clean import visible
-from fsagent_tools.web.guard import closed
-from fsagent_tools.web.page import MAX_SCANS
-from fsagent_tools.web.url import forgive, parse_url
+from fsagent_tools.policy.addresses import closed_kind
+from fsagent_tools.sanitize import visible
+from fsagent_tools.web.pages import MAX_SCANS
+from fsagent_tools.web.urls import corrected, parse_url
 from tests import office
 from tests.conftest import PATIENCE
 from tests.web.conftest import bind
@@ -40,12 +39,12 @@ PUBLIC = ["8.8.8.8", "93.184.216.34", "172.32.0.1", "2606:4700::1111", "64:ff9b:
 
 @pytest.mark.parametrize("address", PRIVATE)
 def test_an_address_that_is_not_public_is_closed(address):
-    assert closed(ip(address))
+    assert closed_kind(ip(address))
 
 
 @pytest.mark.parametrize("address", PUBLIC)
 def test_a_public_address_is_open(address):
-    assert closed(ip(address)) == ""
+    assert closed_kind(ip(address)) == ""
 
 
 def test_the_answer_has_the_documented_keys(fetch, site):
@@ -110,6 +109,14 @@ def test_redirects_within_the_site_are_followed_and_others_told(fetch, site, res
     assert out.data["redirect"] == "https://other.test/x"
     assert "url=https://other.test/x" in out.text
     assert [fetch(site.at(path)).code for path in ("/in", "/file")] == ["UNSAFE_URL", "UNSAFE_URL"]
+
+
+def test_a_location_in_raw_utf8_arrives(fetch, site):
+    site.routes |= {"/caf%C3%A9": page("<p>there</p>")}
+    site.routes["/"] = lambda handler: handler.raw(
+        "HTTP/1.1 302 Found\r\nLocation: /caf\u00e9\r\nContent-Length: 0\r\n\r\n".encode()
+    )
+    assert fetch(site.at("/")).data["content"] == "there"
 
 
 def test_a_redirect_that_only_wants_its_cookies_back_gets_them(fetch, site, resolver):
@@ -185,9 +192,9 @@ def test_a_url_in_marks_is_understood(fetch, site, form):
 
 
 def test_a_url_without_a_scheme_is_one_of_the_web():
-    assert str(parse_url(forgive("docs.example.com/x y"))) == "https://docs.example.com/x%20y"
-    assert str(parse_url(forgive("//example.com"))) == "https://example.com/"
-    assert str(parse_url(forgive("localhost:8000/a"))) == "http://localhost:8000/a"
+    assert str(parse_url(corrected("docs.example.com/x y"))) == "https://docs.example.com/x%20y"
+    assert str(parse_url(corrected("//example.com"))) == "https://example.com/"
+    assert str(parse_url(corrected("localhost:8000/a"))) == "http://localhost:8000/a"
     for text in (
         "file:///etc/passwd",
         "/etc/passwd",
@@ -196,7 +203,7 @@ def test_a_url_without_a_scheme_is_one_of_the_web():
         "a@b.example",
     ):
         with pytest.raises(ToolError):
-            parse_url(forgive(text))
+            parse_url(corrected(text))
 
 
 def test_a_page_that_is_cut_lists_the_sections_further_on(fetch, site):
@@ -225,26 +232,20 @@ def raw_deflate(data):
         ("deflate", zlib.compress),
         ("deflate", raw_deflate),
         ("gzip", lambda data: gzip.compress(data[:9]) + gzip.compress(data[9:])),
-        ("br", None),
     ],
 )
 def test_compressed_bodies_are_read(fetch, site, encoding, compress):
-    compress = compress or pytest.importorskip("brotli").compress
     text = "".join(f"line {n}\n" for n in range(5000))
     site.routes["/z"] = page(compress(text.encode()), "text/plain", Content_Encoding=encoding)
     assert fetch(site.at("/z")).data["content"] == text[:50_000].rpartition("\n")[0] + "\n"
     assert fetch(site.at("/z")).data["bytes"] == len(text)
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "br"])
-def test_a_bomb_is_refused_and_never_unfolds(fetch, site, encoding):
+def test_a_bomb_is_refused_and_never_unfolds(fetch, site):
     import tracemalloc
 
-    if encoding == "br":
-        bomb = pytest.importorskip("brotli").compress(b"\0" * 200_000_000, quality=5)
-    else:
-        bomb = gzip.compress(b"\0" * 200_000_000, 6)
-    site.routes["/bomb"] = page(bomb, Content_Encoding=encoding)
+    bomb = gzip.compress(b"\0" * 200_000_000, 6)
+    site.routes["/bomb"] = page(bomb, Content_Encoding="gzip")
     tracemalloc.start()
     out = fetch(site.at("/bomb"))
     peak = tracemalloc.get_traced_memory()[1]
@@ -399,7 +400,6 @@ def test_tls_checks_the_name_although_it_connects_to_an_address(
 
     resolver.names["other.test"] = ["127.0.0.1"]
     monkeypatch.setenv("SSL_CERT_FILE", str(cert))
-    wire.trust.cache_clear()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(cert, key)
     with serve(context) as secure:
@@ -412,7 +412,6 @@ def test_tls_checks_the_name_although_it_connects_to_an_address(
         with ConnectProxy({"public.test": secure.port}) as proxy:
             far = bind(tmp_path, proxy=f"127.0.0.1:{proxy.port}")["webfetch"]
             tunnelled = far.call({"url": f"https://public.test:{secure.port}/"})
-    wire.trust.cache_clear()
     assert tunnelled.data.get("content") == "secret", tunnelled.text
     assert bad.code == "NETWORK_ERROR"
     assert "certificate" in bad.text

@@ -106,6 +106,27 @@ def test_another_format_becomes_png():
     assert image.prepare_image(encoded(Image.new("L", (9, 9)), "BMP")).mime_type == "image/png"
 
 
+@pytest.mark.parametrize("size", [(5712, 4284), (8064, 6048)])
+def test_a_photo_of_a_phone_is_reduced(size):
+    data = encoded(Image.new("RGB", size, "red"), "JPEG")
+    (picture,) = image.prepare_parts(data)
+    assert (picture.width, picture.height) == size
+    assert max(Image.open(io.BytesIO(base64.b64decode(picture.data))).size) == 1568
+
+
+def test_a_tall_screenshot_comes_in_parts_from_the_top_down():
+    tall = Image.new("RGB", (1280, 15_000), "red")
+    tall.paste("blue", (0, 12_000, 1280, 15_000))
+    parts = image.prepare_parts(encoded(tall))
+    shown = [Image.open(io.BytesIO(base64.b64decode(part.data))) for part in parts]
+    assert [part.size for part in shown] == [(669, 1568)] * 5
+    assert [part.getpixel((9, 9))[:3] for part in (shown[0], shown[4])] == [
+        (255, 0, 0),
+        (0, 0, 255),
+    ]
+    assert len(image.prepare_parts(encoded(tall.resize((300, 900))))) == 1
+
+
 def test_a_bomb_is_an_error():
     with pytest.raises(TooLarge):
         image.prepare_image(encoded(Image.new("1", (12_000, 12_000))))

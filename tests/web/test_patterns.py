@@ -41,29 +41,6 @@ def test_a_frame_loaded_late_and_frames_of_a_set_are_links():
     assert said("<frameset><frame src=/a.html></frameset>").text == "[frame](/a.html)"
 
 
-def test_tabs_without_ids_are_told_in_their_order_with_tabs_in_them():
-    def tabs(*pairs):
-        heads = "".join(f"<li role=tab>{name}</li>" for name, _ in pairs)
-        panels = "".join(f"<div role=tabpanel hidden><p>{text}</p></div>" for _, text in pairs)
-        return f"<ul role=tablist>{heads}</ul>{panels}"
-
-    inner = tabs(("pip", "one"), ("conda", "two"))
-    text = told(tabs(("macOS", inner), ("Windows", "three")))
-    assert text.split("\n\n") == [
-        *("**macOS**", "**pip**", "one", "**conda**", "two", "**Windows**", "three")
-    ]
-
-
-def test_tabs_of_labels_are_told_before_their_blocks():
-    text = told(
-        "<div class=tabbed-set><input id=__tabbed_1_1 type=radio><input id=__tabbed_1_2 type=radio>"
-        "<div class=tabbed-labels><label for=__tabbed_1_1>C</label><label for=__tabbed_1_2>C++"
-        "</label></div><div class=tabbed-content><div class=tabbed-block><p>one</p></div>"
-        "<div class=tabbed-block><p>two</p></div></div></div>"
-    )
-    assert text.split("\n\n") == ["**C**", "one", "**C++**", "two"]
-
-
 def test_what_a_search_would_open_is_shown():
     assert told("<p>a</p><div hidden=until-found>b</div><div hidden>c</div>") == "a\n\nb"
 

@@ -1,14 +1,14 @@
 """Hosts that end in a number are IPv4 addresses as the URL standard reads them, or refused."""
 
+from ipaddress import ip_address
+
 import pytest
 
 from fsagent_tools import Workspace, toolset
 from fsagent_tools.errors import InvalidArguments, UnsafeUrl
+from fsagent_tools.policy.addresses import Guard
 from fsagent_tools.policy.hosts import HostRule
-from fsagent_tools.web.clock import Clock
-from fsagent_tools.web.guard import Guard
-from fsagent_tools.web.url import parse_url
-from tests.conftest import PATIENCE
+from fsagent_tools.web.urls import parse_url
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_fetch_of_digits_and_dots_is_an_outcome(host, root):
 def test_an_address_is_denied_in_all_its_spellings(rule, url):
     guard, asked = Guard(deny=(HostRule.parse(rule),)), parse_url(url)
     with pytest.raises(UnsafeUrl, match="deny_hosts"):
-        guard.addresses(asked.host, asked.port, Clock(PATIENCE, ""))
+        guard.check_addresses(asked.host, asked.port, [ip_address(asked.host)])
 
 
 def test_an_address_of_a_rule_that_is_none_is_refused():

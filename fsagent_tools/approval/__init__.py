@@ -1,1 +1,0 @@
-"""Asking before an effect."""

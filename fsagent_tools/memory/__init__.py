@@ -1,1 +1,0 @@
-"""Files without a disk: a store in memory."""

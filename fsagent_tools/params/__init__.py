@@ -1,1 +1,0 @@
-"""How a verb and its parameters are declared, and how they are made of what a model sent."""

@@ -1,1 +1,0 @@
-"""Commands: started, bounded, ended with all that they started."""

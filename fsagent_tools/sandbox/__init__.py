@@ -1,1 +1,0 @@
-"""What a process may touch, enforced by the kernel; no shell text is parsed."""

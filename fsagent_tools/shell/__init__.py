@@ -1,0 +1,1 @@
+"""Commands: as the policy lets them run, confined, bounded, ended with everything they started."""

@@ -1,0 +1,1 @@
+"""What a toolset makes of a call: parameters, schema, tools, outcomes."""

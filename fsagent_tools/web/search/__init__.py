@@ -1,1 +1,0 @@
-"""Web search behind one protocol: settings, hits, providers."""

@@ -1,0 +1,285 @@
+"""What a command makes of files by which other programs run something."""
+
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from fsagent_tools.policy.protected import SETTINGS
+from tests.conftest import eventually
+
+pytestmark = pytest.mark.usefixtures("home")
+GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
+
+
+def git(folder, *words):
+    folder.mkdir(exist_ok=True)
+    done = subprocess.run([*GIT, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "ws"
+
+
+@pytest.fixture
+def repository(root):
+    """With a hook and settings of an editor."""
+    git(root, "init", "-q", "-b", "main")
+    git(root, "commit", "-q", "--allow-empty", "-m", "first")
+    hook = root / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\n")
+    hook.chmod(0o755)
+    (root / ".vscode").mkdir()
+    (root / ".vscode/settings.json").write_text("{}")
+    (root / ".envrc").write_text("export A=1\n")
+    return root
+
+
+def state(root):
+    """Everything that makes other programs run something, with its mode."""
+    places = [root / ".git/config", root / ".git/hooks", *(root / name for name in SETTINGS)]
+    places += [
+        root / ".git/config.worktree",
+        root / ".git/info/attributes",
+        root / ".git/commondir",
+    ]
+    found = {}
+    for place in places:
+        for path in [place, *place.rglob("*")] if place.is_dir() else [place]:
+            if path.is_file() or path.is_symlink():
+                mode = path.lstat().st_mode
+                found[str(path)] = (
+                    mode,
+                    os.readlink(path) if path.is_symlink() else path.read_bytes(),
+                )
+    return found
+
+
+ATTACKS = [
+    "echo evil >> .git/hooks/pre-commit",
+    "echo evil > .git/hooks/post-checkout",
+    "rm .git/hooks/pre-commit",
+    "chmod -x .git/hooks/pre-commit",
+    "mv .git/hooks .git/old; mkdir .git/hooks; echo evil > .git/hooks/post-checkout",
+    "mv .git .g; cp -r .g .git; echo evil > .git/hooks/post-checkout; rm -rf .g",
+    "echo evil > .git/config.worktree",
+    "mkdir -p .git/info; echo '* filter=evil' > .git/info/attributes",
+    "echo ../evil > .git/commondir",
+    "git config core.fsmonitor evil",
+    "git config core.hooksPath evil",
+    "git config alias.st '!evil'",
+    "git config include.path ../evil",
+    "git config remote.o.url 'ext::evil'",
+    "git config remote.o.url -- --upload-pack=evil",
+    "mkdir b; git init -q --bare b; git config remote.o.url b",
+    "git config filter.x.clean evil",
+    "git config user.nickname x",
+    "git config diff.algorithm ./evil",
+    "printf '[core]\\n\\tfsmonitor = evil\\n' >> .git/config",
+    "printf 'broken[' > .git/config",
+    "rm .git/config; mkfifo .git/config",
+    "rm .git/config; ln -s /etc/passwd .git/config",
+    "head -c 200000 /dev/zero | tr '\\0' '#' >> .git/config",
+    "echo evil > .vscode/settings.json",
+    "echo evil > .vscode/tasks.json",
+    "rm -r .vscode; mkdir .vscode; echo evil > .vscode/settings.json",
+    "mv .vscode .v; mkdir .vscode; echo evil > .vscode/tasks.json; rm -r .v",
+    "ln -sfn /tmp .vscode",
+    "echo evil >> .envrc",
+    "mv .envrc e; echo evil > .envrc; rm e",
+    "ln -sf /etc/passwd .envrc",
+    "mkdir -p .claude; echo evil > .claude/settings.json; chmod 0 .claude",
+    "mkfifo .mcp.json",
+    "echo evil > a.code-workspace",
+    "mkdir -p .hg; echo evil > .hg/hgrc",
+    "mkdir d; ln -s d .idea; echo evil > .idea/workspace.xml",
+    "(sleep 0.2; echo evil > .envrc; echo evil > .mcp.json) & true",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_stays_that_makes_another_program_run_something(sh, repository, attack):
+    before = state(repository)
+    sh(attack)
+    assert state(repository) == before
+
+
+@pytest.mark.parametrize("name", [name for name in SETTINGS if "*" not in name])
+def test_a_new_entry_under_a_protected_name_is_moved_away_and_named(sh, root, name):
+    out = sh(f'mkdir -p "$(dirname {name})" && echo evil > {name}')
+    assert not (root / name).exists()
+    assert out.data["moved"] == (name,)
+    assert (Path(out.data["kept"]) / name).read_text() == "evil\n"
+    assert f"[moved away, as other programs would run it: {name}]" in out.text
+    assert "protected=()" in out.text
+
+
+def test_a_key_that_runs_code_puts_the_file_back_and_is_named(sh, repository):
+    out = sh("git config core.fsmonitor evil; git config user.name ann")
+    assert out.data["put_back"] == (".git/config (core.fsmonitor)",)
+    assert "evil" in (Path(out.data["kept"]) / ".git/config").read_text()
+    assert "git -c" in out.text
+
+
+DAILY = """
+git config user.name ann; git config user.email a@b.c
+git init -q sub; cd sub; git commit -qm x --allow-empty; cd ..
+git clone -q sub cloned
+git checkout -qb topic; echo a > a; git add a; git commit -qm topic; git checkout -q main
+git merge -q topic; git branch -m topic old
+git remote add origin https://example.com/x.git; git remote rename origin up
+git worktree add -q ../ws/tree old; git worktree remove tree
+echo b > a; git stash -q; git stash pop -q; git checkout -q a
+git rebase -q main; git gc -q; git tag v1; git log --oneline; git blame a
+git branch --set-upstream-to=main old; git config pull.rebase true
+git rm -rq --cached a; rm -rf sub cloned
+"""
+
+
+def test_git_works_in_daily_life_and_says_nothing_of_the_sandbox(sh, repository):
+    for command in DAILY.strip().splitlines():
+        out = sh(command)
+        assert (out.data["exit_code"], out.data["put_back"], out.data["moved"]) == (0, (), ()), (
+            command,
+            out.text,
+        )
+
+
+def test_a_refusal_names_the_protected_file_and_the_way(bwrap_sh, repository):
+    out = bwrap_sh("echo evil > .git/hooks/pre-commit")
+    assert "protected from commands; use `git -c`, or ask the user (protected=())" in out.text
+
+
+def test_the_first_link_on_the_way_is_moved_and_never_what_it_leads_to(sh, root, tmp_path):
+    other = tmp_path / "other"
+    git(other, "init", "-q")
+    (other / ".git/hooks").mkdir(exist_ok=True)
+    (other / ".git/hooks/pre-commit").write_text("the user's\n")
+    out = sh(f"ln -s {other}/.git .git")
+    assert out.data["moved"] == (".git",)
+    assert (other / ".git/hooks/pre-commit").read_text() == "the user's\n"
+    assert not (root / ".git").is_symlink()
+
+
+def test_a_pointer_to_another_directory_of_git_is_moved_away(sh, root):
+    out = sh(
+        "git init -q --bare evil; git -C evil config core.fsmonitor x; echo gitdir: evil > .git"
+    )
+    assert ".git" in out.data["moved"]
+
+
+@pytest.mark.parametrize("put", ["ln -s ../evil .git/config", "mkfifo .git/config"])
+def test_a_new_repository_whose_configuration_is_no_file_loses_it(sh, root, put):
+    out = sh(f"git init -q; printf '[core]\\n\\tfsmonitor = evil\\n' > evil; rm .git/config; {put}")
+    assert out.data["put_back"] == (".git/config (not a file of git)",)
+    assert not os.path.lexists(root / ".git/config")
+
+
+@pytest.mark.parametrize("depth", ["a", "a/b", "a/b/c"])
+def test_repositories_three_levels_deep_are_covered(sh, root, depth):
+    folder = root / depth
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    hook = folder / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("kept\n")
+    before = (folder / ".git/config").read_text()
+    out = sh(
+        f"echo evil > {depth}/.git/hooks/pre-commit; git -C {depth} config core.fsmonitor evil"
+    )
+    assert hook.read_text() == "kept\n"
+    assert (folder / ".git/config").read_text() == before
+    assert f"{depth}/.git/config (core.fsmonitor)" in out.data["put_back"]
+
+
+def test_what_the_users_configuration_names_in_the_root_is_protected(sh, repository):
+    (repository / ".hooks").mkdir()
+    (repository / ".hooks/pre-commit").write_text("kept\n")
+    (repository / "shared.gitconfig").write_text("[alias]\n")
+    git(repository, "config", "core.hooksPath", ".hooks")
+    git(repository, "config", "include.path", "../shared.gitconfig")
+    sh("echo evil > .hooks/pre-commit; echo evil > .hooks/post-merge; echo evil > shared.gitconfig")
+    assert os.listdir(repository / ".hooks") == ["pre-commit"]
+    assert (repository / ".hooks/pre-commit").read_text() == "kept\n"
+    assert (repository / "shared.gitconfig").read_text() == "[alias]\n"
+
+
+def test_a_linked_work_tree_commits_and_its_repository_is_protected(bwrap_sh, root, tmp_path):
+    main = tmp_path / "main"
+    git(main, "init", "-q")
+    git(main, "commit", "-qm", "one", "--allow-empty")
+    root.rmdir()
+    git(main, "worktree", "add", "-q", str(root))
+    before = (main / ".git/config").read_text()
+    assert bwrap_sh(f"{' '.join(GIT)} commit -qm two --allow-empty").data["exit_code"] == 0
+    bwrap_sh(f"git config core.fsmonitor evil; echo evil > {main}/.git/hooks/pre-commit")
+    assert (main / ".git/config").read_text() == before
+    assert not (main / ".git/hooks/pre-commit").exists()
+
+
+def test_a_pointer_that_its_directory_does_not_return_opens_nothing(bwrap_sh, root, tmp_path):
+    main = tmp_path / "victim"
+    git(main, "init", "-q")
+    (root / ".git").write_text(f"gitdir: {main}/.git\n")
+    assert bwrap_sh(f"echo evil > {main}/.git/hooks/pre-commit").data["exit_code"]
+
+
+def test_what_the_user_changes_while_a_job_runs_stays(bwrap_sh, repository):
+    bwrap_sh("sleep 600", hidden={"background": True})
+    git(repository, "config", "alias.st", "status")
+    (repository / ".git/hooks/post-merge").write_text("the user's\n")
+    (repository / ".vscode/settings.json").write_text("the user's")
+    assert bwrap_sh("echo hi").text == "hi"
+    (workspace,) = bwrap_sh.workspaces.values()
+    job = workspace.services.jobs.get("1")
+    job.kill()
+    done = job.read()
+    assert (done.changed, done.put_back, done.moved) == ((".git/config",), (), ())
+    assert "st = status" in (repository / ".git/config").read_text()
+    assert (repository / ".git/hooks/post-merge").read_text() == "the user's\n"
+    assert (repository / ".vscode/settings.json").read_text() == "the user's"
+
+
+def test_a_job_plants_nothing_either(sh, repository):
+    before = state(repository)
+    sh("for i in $(seq 50); do git config core.fsmonitor evil; echo evil > .mcp.json; sleep 0.02; "
+       "done", hidden={"background": True})  # fmt: skip
+    (workspace,) = sh.workspaces.values()
+    job = workspace.services.jobs.get("1")
+    assert sh("true").ok
+    assert eventually(lambda: not job.running)
+    assert state(repository) == before
+
+
+def test_what_one_command_changes_is_not_taken_for_the_users_by_another(sh, repository):
+    before, waits = state(repository), "until [ -e {} ]; do sleep 0.02; done"
+    sh("true")
+    (workspace,) = sh.workspaces.values()
+    first = f"git config alias.x evil; echo evil > .mcp.json; touch a; {waits.format('b')}"
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(workspace.run, first)
+        second = sh(f"{waits.format('a')}; git config user.name ann; touch b")
+        done = running.result()
+    assert second.ok
+    assert state(repository) == before
+    assert any("alias.x" in key for key in (*done.put_back, *second.data["put_back"]))
+
+
+def test_a_host_may_lift_it(sh, repository):
+    out = sh("git config core.fsmonitor evil; echo evil > .envrc", protected=())
+    assert out.data["put_back"] == ()
+    assert (repository / ".envrc").read_text() == "evil\n"
+    assert "evil" in (repository / ".git/config").read_text()
+
+
+def test_the_users_own_files_are_not_lost_with_those_that_a_command_adds(sh, repository):
+    (repository / "notes").write_text("mine")
+    out = sh("echo evil > .mcp.json; echo x > other; rm notes")
+    assert out.data["moved"] == (".mcp.json",)
+    assert (repository / "other").exists()
+    assert not (repository / "notes").exists()
