@@ -23,7 +23,6 @@ from fsagent_tools.history.entries import MAX_FILE, UNKEPT, PathEntry, file_cont
 from fsagent_tools.history.store import HistoryStore, RecordedChange
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.forked import owned
-from fsagent_tools.search.walk import OWN_CACHE
 
 MAX_ENTRIES, MAX_READ, MAX_SECONDS = 100_000, 1 << 30, 30.0  # of what one command may cost
 _MAX_LEVELS = 250  # directories below each other; what is deeper is not looked into
@@ -299,7 +298,7 @@ def is_ignored(fd: int, path: str) -> bool:
     """
     name = path.rpartition("/")[2]
     if name != ".ai":
-        return name in IGNORED or f"/{path}".endswith(f"/{OWN_CACHE}")
+        return name in IGNORED or f"/{path}".endswith("/.ai/cache")
     with suppress(OSError), opened(fd, name, DIRECTORY | os.O_NOFOLLOW) as inside:
         return os.listdir(inside) == ["cache"]
     return False
