@@ -94,11 +94,7 @@ class Notebook(Decoded):
             return self
         new = self._rewritten(self._parsed(utf8.decode()))
         if new == self.json:
-            raise InvalidChange(
-                "Only the text of an output would change; running the cell makes it. "
-                "Nothing was changed.",
-                hint="Change the source of the cell.",
-            )
+            raise _of_output()
         found = Notebook.of(new.encode())
         if found is None:
             raise InvalidChange(
@@ -256,7 +252,17 @@ def _without_outputs(body: list[str], outputs: Sequence[str]) -> list[str]:
         return body[: -len(outputs)]
     starts = [at for at, line in enumerate(body) if line == OUTPUT]
     alike = [at for at in starts if len(body) - at == len(outputs)]
-    return body[: (alike or starts or [len(body)])[0]]
+    end = (alike or starts or [len(body)])[0]
+    if not {*body[end:]} <= {*outputs}:
+        raise _of_output()
+    return body[:end]
+
+
+def _of_output() -> InvalidChange:
+    return InvalidChange(
+        "The text of an output would change; running the cell makes it. Nothing was changed.",
+        hint="Change the source of the cell. New lines go behind its last one.",
+    )
 
 
 def _lines(source: str) -> list[str]:

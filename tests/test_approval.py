@@ -121,6 +121,22 @@ def test_what_changed_while_the_answer_was_awaited_is_asked_about_again(name, ro
     assert not (root / "e").exists()
 
 
+@pytest.mark.parametrize(
+    "line", ["*** Delete File: a.txt", "*** Update File: a.txt\n*** Move to: e"]
+)
+def test_what_a_patch_takes_away_unseen_is_asked_about_again(line, root):
+    def meanwhile():
+        (root / "a.txt").write_text("somebody else\n")
+        asked.answer = len(asked) == 1
+
+    asked = Asked(meanwhile=meanwhile)
+    workspace = Workspace(root, approve=asked)
+    patch = f"*** Begin Patch\n{line}\n*** End Patch"
+    outcome = toolset("openai").bind(workspace)["apply_patch"].call({"input": patch})
+    assert outcome.code == "APPROVAL_DENIED"
+    assert (root / "a.txt").read_text() == "somebody else\n"
+
+
 @pytest.mark.parametrize("source", ["a.txt", "d"])
 @pytest.mark.parametrize("name", ["cp", "mv"])
 def test_other_bytes_with_the_same_size_and_time_are_asked_about_again(name, source, root):

@@ -353,7 +353,10 @@ def apply_patch(workspace: Workspace, p: ApplyPatchParams) -> Patched:
 def _written(
     workspace: Workspace, files: list[Planned], told: str, lint: Lint | None
 ) -> list[Written]:
-    state = tuple((one.path, sha256(one.diff.encode()).hexdigest()) for one in files)
+    state = tuple(
+        (one.path, sha256(b"\0".join([one.diff.encode(), *_shown_without_text(one)])).hexdigest())
+        for one in files
+    )
     ends = {one.path: one for each in files for one in (each.source, each) if one}
     change = PendingChange("patch", tuple(one.told for one in files), state=state, told=told)
     written, done = list[Written](), list[str]()
@@ -373,6 +376,13 @@ def _written(
                 workspace.remove(one.path)
                 done.append(one.told)
     return written
+
+
+def _shown_without_text(one: Planned) -> Iterator[bytes]:
+    """What goes or moves, whose diff does not tell what is in it."""
+    for side in (one, one.source):
+        if side and (one.source or side.after is None):
+            yield side.raw or b""
 
 
 def _moved(workspace: Workspace, old: str, new: Planned) -> None:

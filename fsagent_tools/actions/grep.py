@@ -235,7 +235,7 @@ def _note(
         notes.append(f"No match in {start.named(params.path)!r}.")
     for told, paths in (
         ("Binary, not searched", set() if rows else hits.binary - hits.unsearched),
-        ("Not plain UTF-8 and too large to be searched in full", hits.unsearched),
+        ("Not plain UTF-8, and too large or too many to be searched in full", hits.unsearched),
     ):
         if names := [display(start.show(path)) for path in sorted(paths)]:
             notes.append(f"{told}: {some(names, _NAMED)}.")

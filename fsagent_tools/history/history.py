@@ -239,8 +239,9 @@ class History:
 
     def _since(self, name: str, everybody: bool) -> list[Step]:
         """The steps after a checkpoint or step, and those of the session that made it."""
-        is_mark = "id = ?1 OR (kind = 'checkpoint' AND name = ?1)"
-        if not (found := self.store.steps(is_mark, name)):
+        is_mark = "(id = ? OR (kind = 'checkpoint' AND name = ?))"
+        found = self._steps(is_mark, name, name, everybody=everybody)  # others have such names, too
+        if not (found := found or self.store.steps(is_mark, name, name)):
             newest = ", ".join(s.id for s in self._steps("1", everybody=everybody)[-3:][::-1])
             raise Missing(
                 f"There is no checkpoint or step {name!r} in the history.",

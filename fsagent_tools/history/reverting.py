@@ -17,7 +17,7 @@ from fsagent_tools.files.locks import locked
 from fsagent_tools.files.open_file import DIRECTORY, READ, opened
 from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, UNKEPT, PathEntry, file_content
 from fsagent_tools.history.journal import line_ids_of
-from fsagent_tools.history.snapshots import IGNORED
+from fsagent_tools.history.snapshots import is_ignored
 from fsagent_tools.history.store import HistoryStore, RecordedChange
 from fsagent_tools.session.memory import Session
 
@@ -253,8 +253,9 @@ class _Execution:
         if plan.status:
             return os.unlink(name, dir_fd=fd)
         with opened(fd, name) as inside:
-            for cache in IGNORED.intersection(os.listdir(inside)):
-                remove_tree(inside, cache)
+            for entry in os.listdir(inside):
+                if is_ignored(inside, f"{plan.path}/{entry}"):
+                    remove_tree(inside, entry)
         return os.rmdir(name, dir_fd=fd)
 
     def _make(self, fd: int, name: str, plan: PathPlan) -> None:

@@ -28,7 +28,7 @@ MAX_ENTRIES, MAX_READ, MAX_SECONDS = 100_000, 1 << 30, 30.0  # of what one comma
 _MAX_LEVELS = 250  # directories below each other; what is deeper is not looked into
 OPAQUE = frozenset({".git", "node_modules", ".venv", "venv"})  # only known by their inodes
 IGNORED = frozenset(  # no part of what an undo is about
-    ".ai __pycache__ .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()  # noqa: SIM905
+    "__pycache__ .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()  # noqa: SIM905
 )
 NOT_COVERED = "all that it changed, as "  # begins what is said of a tree that is not kept
 _CLOSED = -2  # in place of the time of a directory that cannot be listed
@@ -104,10 +104,10 @@ class Snapshots:
     def _of_commands(self, found: list[RecordedChange], began: int) -> list[RecordedChange]:
         """Without what the store has of tools, or of other commands."""
         recorded = defaultdict[str, list[RecordedChange]](list)
-        early = set[tuple[object, ...]]()  # noted by a tool before the walk, and done after it
+        early = dict[str, tuple[object, ...]]()  # noted by a tool before the walk, done after it
         for change in self._store.changes("at >= ?", began - _MARGIN_NS) if found else ():
             if change.at < began:
-                early.add(change[:3])
+                early[change.path] = change[:3]
             else:
                 recorded[change.path].append(change)
         rest = []
@@ -117,7 +117,7 @@ class Snapshots:
                 before = others.pop(0).after  # a command goes on from there
             while others and others[-1].after == after:  # or they went on from what it did
                 after = others.pop().before
-            if before != after and one[:3] not in early:
+            if before != after and one[:3] != early.get(one.path):
                 rest.append(one._replace(before=before, after=after, began=began))
         return rest
 
@@ -237,7 +237,7 @@ class _Walk:
                 name, mode, inode = one.name, status.st_mode, status.st_ino
                 path, owner, group = above + name, status.st_uid, status.st_gid
                 if mode & 0o170000 == stat.S_IFDIR:
-                    if name not in IGNORED and not name.startswith(TEMP_PREFIX):
+                    if not is_ignored(fd, path) and not name.startswith(TEMP_PREFIX):
                         stamp = (mode, owner, group, inode, 0, 0)
                         if self._add_directory(fd, path, stamp, status):
                             inner.append(name)
@@ -290,6 +290,18 @@ class _Walk:
         )
         known = self._known
         self.tree |= {inner: known[inner] for inner in known if inner.startswith(f"{path}/")}
+
+
+def is_ignored(fd: int, path: str) -> bool:
+    """fd: the directory above it. Of `.ai` only our own cache is no part of what an undo is about,
+    and the directory itself while it holds nothing else.
+    """
+    name = path.rpartition("/")[2]
+    if name != ".ai":
+        return name in IGNORED or f"/{path}".endswith("/.ai/cache")
+    with suppress(OSError), opened(fd, name, DIRECTORY | os.O_NOFOLLOW) as inside:
+        return os.listdir(inside) == ["cache"]
+    return False
 
 
 def _changes(before: Tree, after: Tree) -> Iterator[RecordedChange]:

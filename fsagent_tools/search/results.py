@@ -287,6 +287,6 @@ def _matching(
         case_sensitive=True,
         multiline=False,
     )
-    found = first_hits(replace(search, query=query, meanwhile=None), accepts, _MOST)
+    found = first_hits(replace(search, query=query, meanwhile=None), accepts, 1 << 30)
     hits.late |= found.late
     return {line.path for line in found.lines}

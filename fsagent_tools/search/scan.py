@@ -117,4 +117,4 @@ def search_text(
             SearchHit(it.start.told(hit.path), hit.number, hit.text.decode("utf-8", "replace"))
             for hit in found.matches()
         )
-        return SearchHits(hits[:limit], len(hits) > limit)
+        return SearchHits(hits[:limit], len(hits) > limit or bool(found.unsearched))

@@ -13,7 +13,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
@@ -27,6 +27,8 @@ IN_REPOSITORY = (
 MAX_CONFIG = 100_000  # bytes of a file that is compared
 MAX_NESTED, MAX_DIRECTORIES, DEPTH = 50, 2_000, 3  # of the search for repositories
 MAX_COMPARED = 1_000  # files under protected names, where nothing can be mounted
+# Known by its name alone: neither read nor written through, so no right is needed.
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _NOT_ENTERED = (".git", "node_modules", "__pycache__")
 # Keys that a command may change: they name branches, remotes and people, and run nothing.
 _HARMLESS = re.compile(
@@ -151,11 +153,15 @@ class Protected:
     def _check_names(self, report: Reverted, kept: Path) -> None:
         known = {*self._existing, *self._links}
         for link, target in self._links.items():
-            if _target(link) != target:
+            first = self._entry(os.path.dirname(link))
+            if first and first != os.path.dirname(link):  # a link on the way, maybe to outside
+                if first not in self._links:
+                    report.moved += self._move_away(first, kept)
+            elif _target(link) != target:
                 report.moved += self._move_away(link, kept)
-                with suppress(OSError):  # another command is faster; the last one has its turn
-                    os.makedirs(os.path.dirname(link), exist_ok=True)
-                    os.symlink(target, link)
+                # another command is faster; the last one has its turn
+                with suppress(OSError), self._above(link, make=True) as (fd, name):
+                    os.symlink(target, name, dir_fd=fd)
         for path in dict.fromkeys((*self._names, *self._expanded())):
             entry = self._entry(path)
             if entry and entry not in known and path not in known and not _only_samples(entry):
@@ -194,9 +200,9 @@ class Protected:
         self._move_away(self._entry(path) or path, kept)
         if before is None:
             return
-        with suppress(OSError):  # as above
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, before[0])
+        with suppress(OSError), self._above(path, make=True) as (above, name):  # as above
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            fd = os.open(name, flags, before[0], dir_fd=above)
             with open(fd, "wb") as file:
                 file.write(before[1])
                 os.fchmod(fd, before[0])
@@ -205,20 +211,41 @@ class Protected:
         """Its path from the root; nothing is lost. A rename, else a copy."""
         if not os.path.lexists(path):
             return []
-        target = kept / self._name(path).replace("../", "")
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
-            for folder in (os.path.dirname(path), path):  # which a command may have closed to us
-                mode = os.lstat(folder).st_mode
-                if stat.S_ISDIR(mode) and not os.access(folder, os.W_OK | os.X_OK):
-                    os.chmod(folder, mode | stat.S_IRWXU)
-            while os.path.lexists(target):
-                target = target.with_name(f"{target.name}~")
-            shutil.move(path, target)
-        except (OSError, shutil.Error):  # a pipe, say, and another file system
-            with suppress(OSError):
-                os.rename(path, f"{path}.{os.urandom(4).hex()}")
+            with self._above(path) as (fd, name):
+                with suppress(NotADirectoryError), _entered(fd, name) as inside:
+                    _unlock(inside)  # a command may have closed it to us
+                target = kept / self._name(path).replace("../", "")
+                if any(above.is_symlink() for above in target.parents):  # moved there before
+                    target = kept / os.urandom(4).hex() / target.name
+                target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                while os.path.lexists(target):
+                    target = target.with_name(f"{target.name}~")
+                shutil.move(f"/proc/self/fd/{fd}/{name}", target)
+        except (OSError, shutil.Error, RecursionError):  # a pipe, say, and another file system
+            with suppress(OSError), self._above(path) as (fd, name):
+                os.rename(name, f"{name}.{os.urandom(4).hex()}", src_dir_fd=fd, dst_dir_fd=fd)
         return [self._name(path)]
+
+    @contextmanager
+    def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+        """The directory of a path, reached through no link below the root whoever swaps what
+        meanwhile, and the name in it.
+        """
+        top = self._root if _is_below(path, (self._root,)) else os.path.dirname(path)
+        *parts, name = path[len(top.rstrip("/")) + 1 :].split("/")
+        fd = os.open(top, _FOLDER)
+        try:
+            for part in parts:
+                if make:
+                    with suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=fd)
+                outer, fd = fd, os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
+                os.close(outer)
+                _unlock(fd)
+            yield fd, name
+        finally:
+            os.close(fd)
 
     def _name(self, path: str) -> str:
         return os.path.relpath(path, self._root)
@@ -236,6 +263,9 @@ class Protected:
         return path
 
     def _expanded(self) -> list[str]:
+        with suppress(OSError):
+            _unlock(fd := os.open(self._root, _FOLDER))  # a command may have closed it to us
+            os.close(fd)
         listed, found = os.listdir(self._root), []
         for name in self._settings:
             found += [n for n in listed if fnmatch(n, name)] if "*" in name else [name]
@@ -343,8 +373,12 @@ def _git_directories(root: str) -> list[str]:
         (_read(f"{folder}/{n}") or (0, b""))[1].strip() for n in ("gitdir", "commondir")
     )
     place = os.path.realpath(os.path.join(folder, os.fsdecode(common)))
-    is_ours = back == os.fsencode(f"{root}/.git") and _is_below(folder, (f"{place}/worktrees",))
-    return [place] if is_ours else []
+    # A command can write all three where it may write, so none of that is taken for git's.
+    is_whole = os.path.isfile(f"{place}/HEAD") and os.path.isdir(f"{place}/objects")
+    is_ours = (
+        back == os.fsencode(f"{root}/.git") and os.path.dirname(folder) == f"{place}/worktrees"
+    )
+    return [place] if is_ours and is_whole and not _is_below(folder, (root,)) else []
 
 
 def _nested(root: str) -> list[str]:
@@ -353,8 +387,11 @@ def _nested(root: str) -> list[str]:
     for _ in range(DEPTH):
         level = [name for folder in level for name in _folders(folder)][:MAX_DIRECTORIES]
         found += [f"{name}/.git" for name in level if os.path.isfile(f"{name}/.git/HEAD")]
-    modules = _folders(f"{root}/.git/modules")
-    return [*found, *(m for m in modules if os.path.isfile(f"{m}/HEAD"))][:MAX_NESTED]
+    level = [f"{root}/.git/modules"]
+    for _ in range(DEPTH):  # the name of a submodule is its path
+        level = [name for folder in level for name in _folders(folder)][:MAX_DIRECTORIES]
+        found += [name for name in level if os.path.isfile(f"{name}/HEAD")]
+    return found[:MAX_NESTED]
 
 
 _listed: dict[str, tuple[int, int, list[str]]] = {}
@@ -405,7 +442,27 @@ def _only_samples(path: str) -> bool:
     """What `git init` makes."""
     if not path.endswith("/hooks") or not os.path.isdir(path):
         return False
-    return all(name.endswith(".sample") for name in os.listdir(path))
+    try:
+        return all(name.endswith(".sample") for name in os.listdir(path))
+    except OSError:  # closed to us
+        return False
+
+
+@contextmanager
+def _entered(fd: int, name: str) -> Iterator[int]:
+    inside = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
+    try:
+        yield inside
+    finally:
+        os.close(inside)
+
+
+def _unlock(fd: int) -> None:
+    """Let our user do with a directory what a command may have forbidden."""
+    mode = stat.S_IMODE(os.fstat(fd).st_mode)
+    if mode & stat.S_IRWXU != stat.S_IRWXU:
+        with suppress(OSError):  # another user's
+            os.chmod(f"/proc/self/fd/{fd}", mode | stat.S_IRWXU)
 
 
 def _read(path: str) -> _Content | None:

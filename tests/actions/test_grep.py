@@ -158,8 +158,17 @@ def test_a_text_with_a_nul_at_its_beginning_is_searched_where_others_match(tmp_p
 def test_a_large_text_with_a_nul_is_named_where_others_match(tmp_path):
     put(tmp_path, a="need\n", log=b"need \0 in a text\n" + b"a line of this text\n" * (1 << 20))
     grep = toolset("workspace").bind(Workspace(tmp_path))["grep"]
-    told = "Not plain UTF-8 and too large to be searched in full: log."
+    told = "Not plain UTF-8, and too large or too many to be searched in full: log."
     assert grep.call({"pattern": "need"}).text.endswith(told)
+
+
+def test_texts_beyond_those_that_are_searched_are_named(tmp_path):
+    put(tmp_path, **{f"f{n:03}": "größe\n".encode("latin-1") for n in range(502)})
+    workspace = Workspace(tmp_path)
+    grep = toolset("workspace").bind(workspace)["grep"]
+    told = "Not plain UTF-8, and too large or too many to be searched in full: f500, f501."
+    assert told in grep.call({"pattern": "größe"}).text
+    assert workspace.search("größe", limit=1000).truncated
 
 
 @pytest.mark.parametrize("path", [".", "odd"])

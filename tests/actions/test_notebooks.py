@@ -110,7 +110,17 @@ def test_quoting_tools_and_insert_change_a_source(book, tools):
 def test_text_of_outputs_stays_as_it_is(book, raw, tools):
     ids = dict(map(reversed, lines(tools)))
     out = change(tools, line_id=ids["total 3"], new_content="total 4")
-    assert "Only the text of an output would change" in out.text
+    assert "The text of an output would change" in out.text
+    assert book.read_text() == raw
+
+
+def test_new_lines_among_an_output_are_not_lost(book, raw, tools):
+    ids = dict(map(reversed, lines(tools)))
+    header = next(line for line in ids if line.startswith("--- cell 2 of 3"))
+    below = {"before_line_id": ids[header], "new_content": "c = 3"}
+    changes = [{"line_id": ids["import os"], "new_content": "import re"}, below]
+    out = tools["edit_lines"].call({"file_path": "a.ipynb", "changes": changes})
+    assert "The text of an output would change" in out.text
     assert book.read_text() == raw
 
 

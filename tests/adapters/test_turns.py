@@ -221,7 +221,9 @@ async def workflow(root, calls, answer, **options):
         async for event in handler.stream_events():
             if isinstance(event, ApprovalRequired):
                 name = event.request["paths"][0]
-                asked[name if name not in asked else event.fingerprint] = event
+                key = name if name not in asked else event.fingerprint
+                asked.pop(key, None)  # the one asked last stands last, asked before or not
+                asked[key] = event
                 await answer(handler, asked)
             if isinstance(event, ToolCallResult):
                 results[event.tool_id] = event.tool_output

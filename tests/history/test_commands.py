@@ -271,6 +271,32 @@ def test_commands_at_once_lose_nothing(workspace, root):
     assert tree(root) == before
 
 
+def test_the_same_change_again_is_a_step_again(workspace, root):
+    (root / "f").write_text("mine")
+    for _ in range(3):  # within two seconds
+        run(workspace, "rm f")
+        workspace.undo()
+        assert (root / "f").read_text() == "mine"
+
+
+def test_what_a_user_keeps_in_the_folder_of_our_cache_comes_back(workspace, root):
+    (root / "app/.ai").mkdir(parents=True)
+    (root / "app/.ai/rules.md").write_text("rules")
+    (root / ".ai/cache").mkdir(parents=True)
+    before = tree(root)
+    run(workspace, "mv app web")
+    workspace.undo()
+    assert tree(root) == before
+    run(workspace, "rm -r app")
+    workspace.undo()
+    assert tree(root) == before
+    run(workspace, "mkdir pkg")
+    (root / "pkg/.ai").mkdir()
+    (root / "pkg/.ai/mine").write_text("mine")
+    assert workspace.undo().left
+    assert (root / "pkg/.ai/mine").exists()
+
+
 def test_a_link_that_takes_the_place_of_a_directory_is_not_followed(workspace, root, tmp_path):
     (root / "src").mkdir()
     (root / "src" / "a.py").write_text("ours")

@@ -28,6 +28,17 @@ def test_undo_restores_the_file_and_redo_the_change(workspace, root):
     assert tree(root) == changed
 
 
+def test_a_checkpoint_is_first_looked_for_among_ones_own(workspace, root):
+    others = Workspace(root)
+    workspace.checkpoint("start")
+    workspace.write_bytes("a", b"1")
+    others.checkpoint("start")
+    others.write_bytes("b", b"2")
+    assert workspace.undo(to="start").paths == ("a",)
+    assert (root / "b").read_bytes() == b"2"
+    others.close()
+
+
 def test_steps_are_undone_together_or_one_by_one(workspace, root):
     states = [tree(root)]
     for number in range(4):

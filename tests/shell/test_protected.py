@@ -173,6 +173,43 @@ def test_a_pointer_to_another_directory_of_git_is_moved_away(sh, root):
     assert ".git" in out.data["moved"]
 
 
+def test_a_link_is_not_put_back_through_a_directory_that_became_one(sh, root, tmp_path):
+    """The second command finds the link of the first one, and hides the directory it was in."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config").write_text("the user's\n")
+    sh("git init -q e; echo evil > gc; rm e/.git/config; ln -s ../../gc e/.git/config")
+    sh(f"rm -rf e/.git; ln -s {home} e/.git")
+    assert (home / "config").read_text() == "the user's\n"
+    assert not (home / "config").is_symlink()
+
+
+def test_a_work_tree_that_a_command_made_up_opens_nothing_for_writing(bwrap_sh, root):
+    """Its `.git` says where git's directory is, which a command would have open to it."""
+    outside = root.parent
+    bwrap_sh(
+        f"mkdir -p worktrees/x; echo {root}/.git > worktrees/x/gitdir;"
+        f" echo {outside} > worktrees/x/commondir; echo gitdir: {root}/worktrees/x > .git"
+    )
+    bwrap_sh(f"echo evil > {outside}/evil")
+    assert not (outside / "evil").exists()
+
+
+@pytest.mark.parametrize("closed", ["chmod 311 .git/hooks", "chmod 300 ."])
+def test_a_directory_that_a_command_closed_is_judged_all_the_same(sh, root, closed):
+    git(root, "init", "-q", "--template=")
+    out = sh(f"mkdir .git/hooks; echo evil > .git/hooks/pre-commit; {closed}")
+    assert not (root / ".git/hooks/pre-commit").exists()
+    assert out.data["moved"] == (".git/hooks",)
+
+
+def test_a_submodule_whose_name_is_a_path_is_covered(sh, root):
+    git(root, "init", "-q")
+    git(root, "init", "-q", "--bare", ".git/modules/libs/foo")
+    out = sh("git config -f .git/modules/libs/foo/config core.fsmonitor evil")
+    assert out.data["put_back"] == (".git/modules/libs/foo/config (core.fsmonitor)",)
+
+
 @pytest.mark.parametrize("put", ["ln -s ../evil .git/config", "mkfifo .git/config"])
 def test_a_new_repository_whose_configuration_is_no_file_loses_it(sh, root, put):
     out = sh(f"git init -q; printf '[core]\\n\\tfsmonitor = evil\\n' > evil; rm .git/config; {put}")
