@@ -102,10 +102,12 @@ class Protected:
         inside = [f"{root}/.git", *_nested(root)]
         configs = [f"{repository}/config" for repository in inside]
         self._configs = {path: _read(path) for path in configs}
+        self._was_bare = _is_bare(root)
         self._folders = [path for path in inside if not os.path.isfile(path)]
         names = [*self._expanded(), *_configured(root, git)]
         names += [f"{path}/{name}" for path in (*inside, *outside) for name in IN_REPOSITORY]
         names += [f"{path}/config" for path in outside]
+        names += [f"{root}/.git"] if os.path.isfile(f"{root}/.git") else []  # it names a directory
         names += [path for path in configs if not self._configs[path] and os.path.lexists(path)]
         self._names, self._links, existing = names, dict[str, str](), set[str]()
         if self._is_kept:
@@ -169,6 +171,8 @@ class Protected:
         for path in self._folders:
             if os.path.isfile(path):  # it could name any directory
                 report.moved += self._move_away(path, kept)
+        if _is_bare(self._root) and not self._was_bare:  # git would read the `config` beside it
+            report.moved += self._move_away(f"{self._root}/HEAD", kept)
 
     def _check_contents(self, report: Reverted, kept: Path) -> None:
         if not self._mounted:
@@ -213,8 +217,8 @@ class Protected:
             return []
         try:
             with self._above(path) as (fd, name):
-                with suppress(NotADirectoryError), _entered(fd, name) as inside:
-                    _unlock(inside)  # a command may have closed it to us
+                with suppress(OSError), self._above(f"{path}/."):
+                    pass  # it is unlocked on the way
                 target = kept / self._name(path).replace("../", "")
                 if any(above.is_symlink() for above in target.parents):  # moved there before
                     target = kept / os.urandom(4).hex() / target.name
@@ -381,6 +385,11 @@ def _git_directories(root: str) -> list[str]:
     return [place] if is_ours and is_whole and not _is_below(folder, (root,)) else []
 
 
+def _is_bare(root: str) -> bool:
+    """Whether git takes the directory itself for a repository."""
+    return all(os.path.lexists(f"{root}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
 def _nested(root: str) -> list[str]:
     """Directories of git of other repositories in the root, and of its submodules."""
     found, level = [], [root]
@@ -446,15 +455,6 @@ def _only_samples(path: str) -> bool:
         return all(name.endswith(".sample") for name in os.listdir(path))
     except OSError:  # closed to us
         return False
-
-
-@contextmanager
-def _entered(fd: int, name: str) -> Iterator[int]:
-    inside = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
-    try:
-        yield inside
-    finally:
-        os.close(inside)
 
 
 def _unlock(fd: int) -> None:

@@ -195,6 +195,24 @@ def test_a_work_tree_that_a_command_made_up_opens_nothing_for_writing(bwrap_sh, 
     assert not (outside / "evil").exists()
 
 
+def test_a_root_does_not_become_a_repository_without_a_work_tree(sh, root):
+    out = sh("git init -q --bare .; git config -f config core.fsmonitor evil")
+    assert out.data["moved"] == ("HEAD",)
+    assert not (root / "HEAD").exists()
+
+
+def test_what_names_the_directory_of_git_of_a_work_tree_stays(sh, root):
+    main = root.parent / "main"
+    main.mkdir()
+    git(main, "init", "-q")
+    git(main, "commit", "-q", "--allow-empty", "-m", "first")
+    root.rmdir()
+    git(main, "worktree", "add", "-q", root)
+    before = (root / ".git").read_text()
+    sh("git init -q --bare evil; echo gitdir: evil > .git; mv .git g; echo gitdir: evil > .git")
+    assert (root / ".git").read_text() == before
+
+
 @pytest.mark.parametrize("closed", ["chmod 311 .git/hooks", "chmod 300 ."])
 def test_a_directory_that_a_command_closed_is_judged_all_the_same(sh, root, closed):
     git(root, "init", "-q", "--template=")
