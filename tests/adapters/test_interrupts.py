@@ -197,6 +197,8 @@ async def test_an_event_loop_is_not_held_up_by_what_is_shown(root):
 
 @ways
 async def test_a_host_says_by_the_arguments_what_is_not_asked_about(way, root):
+    pytest.importorskip("tree_sitter_bash")
+
     def is_unknown(request):
         return any(part.words != ("git", "status") for part in request.commands)
 
