@@ -241,12 +241,13 @@ class Protected:
         fd = os.open(top, _FOLDER)
         try:
             for part in parts:
+                _unlock(f"/proc/self/fd/{fd}", os.X_OK)
                 if make:
                     with suppress(FileExistsError):
                         os.mkdir(part, dir_fd=fd)
                 outer, fd = fd, os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=fd)
                 os.close(outer)
-                _unlock(fd)
+            _unlock(f"/proc/self/fd/{fd}", os.W_OK | os.X_OK)
             yield fd, name
         finally:
             os.close(fd)
@@ -267,9 +268,7 @@ class Protected:
         return path
 
     def _expanded(self) -> list[str]:
-        with suppress(OSError):
-            _unlock(fd := os.open(self._root, _FOLDER))  # a command may have closed it to us
-            os.close(fd)
+        _unlock(self._root, os.R_OK)
         listed, found = os.listdir(self._root), []
         for name in self._settings:
             found += [n for n in listed if fnmatch(n, name)] if "*" in name else [name]
@@ -457,12 +456,11 @@ def _only_samples(path: str) -> bool:
         return False
 
 
-def _unlock(fd: int) -> None:
-    """Let our user do with a directory what a command may have forbidden."""
-    mode = stat.S_IMODE(os.fstat(fd).st_mode)
-    if mode & stat.S_IRWXU != stat.S_IRWXU:
-        with suppress(OSError):  # another user's
-            os.chmod(f"/proc/self/fd/{fd}", mode | stat.S_IRWXU)
+def _unlock(folder: str, needed: int) -> None:
+    """Let our user do with a directory what is needed, which a command may have forbidden."""
+    with suppress(OSError):  # another user's
+        if not os.access(folder, needed):
+            os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode) | stat.S_IRWXU)
 
 
 def _read(path: str) -> _Content | None:

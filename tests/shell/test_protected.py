@@ -195,6 +195,17 @@ def test_a_work_tree_that_a_command_made_up_opens_nothing_for_writing(bwrap_sh, 
     assert not (outside / "evil").exists()
 
 
+def test_modes_that_a_user_gave_to_directories_stay(sh, root):
+    (root / "read").mkdir(mode=0o555)
+    for mode in (0o555, 0o755):
+        root.chmod(mode)
+        sh("true; echo evil > .envrc; mkdir -p n/.vscode")
+        assert (root.stat().st_mode & 0o777, (root / "read").stat().st_mode & 0o777) == (
+            mode,
+            0o555,
+        )
+
+
 def test_a_root_does_not_become_a_repository_without_a_work_tree(sh, root):
     out = sh("git init -q --bare .; git config -f config core.fsmonitor evil")
     assert out.data["moved"] == ("HEAD",)
