@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SUBREAPER, _DUMPABLE, _DEATH_SIGNAL = 36, 4, 1
 _SIGTERM, _SIGKILL, _SIGSTOP, _SIGPIPE, _SIGXFSZ = 15, 9, 19, 13, 25
 _MOMENT = 0.1  # seconds
-_PATIENCE = 10.0  # seconds for processes to go after SIGKILL
+_PATIENCE = 60.0  # seconds for processes to go after SIGKILL: 1,500 of them compete with this one
 NOT_STARTED = 125
 STARTED, LEFT = "started", "left "  # lines on the status pipe
 
