@@ -24,9 +24,16 @@ NO_LANGUAGES = {
 EXPONENT = re.compile(r"[-+\u2212]?\d+|[a-z]|\*\w\*")
 ORDINAL = {"st", "nd", "rd", "th"}
 PERMALINKS = {"#", "¶", "§", "🔗"}
-BLOCKS = ("table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "blockquote", "div/p", "p[2]")
+BLOCKS = ("table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "blockquote")
 MAX_COPIES = 1000  # cells of a table that are repeated in rows below
 MAX_COPIED = 100_000  # characters of all of them
+
+
+class _Tag(Tag):
+    """Of each the converter asks whether it is in a `pre`, which takes a third of its time else."""
+
+    def find_parent(self, name: str, **_: object) -> Tag | None:  # type: ignore[override]
+        return next((outer for outer in self.parents if outer.name == name), None)
 
 
 class Markdown(MarkdownConverter):
@@ -134,7 +141,7 @@ def to_text(root: Element, url: str, site: str, *, plain: bool = False) -> str:
     _flatten_tables(root)
     source = etree.tostring(root, encoding="unicode", method="html", with_tail=False)
     converter = PlainText() if plain else Markdown()
-    text = converter.convert_soup(BeautifulSoup(source, "lxml"))
+    text = converter.convert_soup(BeautifulSoup(source, "lxml", element_classes={Tag: _Tag}))
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
@@ -192,14 +199,20 @@ def _flatten_tables(root: Element) -> None:
     """Tables that only lay out a page become blocks, and in others spans are filled."""
     for table in reversed(list(root.iter("table"))):
         rows, cells = list(table.iter("tr")), list(table.iter("td", "th"))
-        is_layout = len(cells) <= len(rows) or any(
-            cell.find(f".//{tag}") is not None for cell in cells for tag in BLOCKS
-        )
+        is_layout = len(cells) <= len(rows) or any(map(_has_blocks, cells))
         if is_layout:
             for el in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
                 el.tag = "div"
         else:
             _fill_spans(rows)
+
+
+def _has_blocks(cell: Element) -> bool:
+    """More than one paragraph, or one in a block of its own, is one, too."""
+    return next(cell.iter(*BLOCKS), None) is not None or any(
+        el.getparent().tag == "div" or next(el.itersiblings("p", preceding=True), None) is not None
+        for el in cell.iter("p")
+    )
 
 
 def _fill_spans(rows: list[Element]) -> None:

@@ -163,7 +163,16 @@ FORMS = {
 def test_what_runs_away_is_ended(tmp_path, level):
     if subprocess.run([*CONTAINED, "true"], capture_output=True).returncode:
         pytest.skip("no PID namespace may be made here")
-    command = [*CONTAINED, *INIT, sys.executable, "-c", RUNAWAYS, tmp_path, level, json.dumps(FORMS)]
+    command = [
+        *CONTAINED,
+        *INIT,
+        sys.executable,
+        "-c",
+        RUNAWAYS,
+        tmp_path,
+        level,
+        json.dumps(FORMS),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.stdout, done.stderr[-2000:]
     found = json.loads(done.stdout)
