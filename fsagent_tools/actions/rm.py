@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 from fsagent_tools.names import display
 from fsagent_tools.search.start import printable
+from fsagent_tools.text import some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+
+_NAMED = 5  # entries that are told of
 
 
 class RmParams(Params):
@@ -17,12 +20,16 @@ class Removed:
     """What is gone."""
 
     path: str
+    _lost: tuple[str, ...] = ()
 
     def render(self) -> str:
-        return f"Deleted {display(self.path)}"
+        lost = some([*map(display, self._lost)], _NAMED)
+        note = f"\n[not covered by undo: {lost}]" if lost else ""
+        return f"Deleted {display(self.path)}{note}"
 
 
 @action(effect=Effect.DELETE)
 def rm(workspace: Workspace, p: RmParams) -> Removed:
     """Delete a file or directory. Irreversible."""
-    return Removed(printable(workspace.remove(p.path, p.recursive).source.told))
+    gone = workspace.remove(p.path, p.recursive).source.told
+    return Removed(printable(gone), workspace.services.lost_by_call())

@@ -11,7 +11,7 @@ from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Conflict, InvalidArguments, Missing, NotConfigured, WriteFailed
 from fsagent_tools.files.errors import outside
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.history.diffs import diff_of, step_change
+from fsagent_tools.history.diffs import diff_of, not_kept, step_change
 from fsagent_tools.history.journal import Journal
 from fsagent_tools.history.reverting import PathPlan, Reverting
 from fsagent_tools.history.snapshots import Snapshots
@@ -76,6 +76,12 @@ class History:
             size = max(len(self.store.content(digest) or b"") for digest in sides)
             large = f"changed {change.path} ({size:,} bytes)"
             yield change.path, large if size > LARGEST_SHOWN else diff_of(self.store, change)
+
+    def lost(self) -> tuple[str, ...]:
+        """The paths that the call in progress changed and no undo restores."""
+        where = "id = ? AND session = ?"
+        steps = self.store.steps(where, call.current.get().step, self._session.id)
+        return not_kept(self._visible(steps))
 
     def checkpoint(self, name: str = "") -> str:
         """See `Workspace.checkpoint`."""

@@ -24,7 +24,7 @@ from fsagent_tools.session.memory import Session
 _OF_JOB = "it changed while a job ran, maybe by others; name it in `paths`"
 _HOLDS_OTHERS = "it holds files that undo does not remove"
 _EXPIRED = "its old content is not kept any more"
-_Status = tuple[int, int, int] | None  # inode, ctime and size of what is no directory
+_Status = tuple[int, int, int] | None  # inode, mtime and size of what is no directory
 
 _Above = Callable[..., AbstractContextManager[tuple[int, str]]]
 
@@ -305,4 +305,5 @@ def _set_mode(fd: int, name: str, mode: int) -> None:
 def _status(status: os.stat_result) -> _Status:
     if stat.S_ISDIR(status.st_mode):
         return None
-    return status.st_ino, status.st_ctime_ns, status.st_size
+    # The ctime of a file with several names changes when one of them is put back.
+    return status.st_ino, status.st_mtime_ns, status.st_size

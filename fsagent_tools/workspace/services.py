@@ -106,6 +106,10 @@ class Services:
         """Paths and diffs of what a call changed just now, as far as the history knows."""
         return self.history.of_call(call) if self.keeps_history else iter(())
 
+    def lost_by_call(self) -> tuple[str, ...]:
+        """The paths that the call in progress changed and no undo restores."""
+        return self.history.lost() if self.keeps_history else ()
+
     def recorder(self) -> "Recorder | None":
         """What the door to files tells its changes to; None where nothing can be kept."""
         return self.history.recorder if self.history.kept else None

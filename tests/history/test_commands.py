@@ -309,3 +309,13 @@ def test_a_link_that_takes_the_place_of_a_directory_is_not_followed(workspace, r
     workspace.undo()
     assert tree(root) == before
     assert (tmp_path / "outside" / "a.py").read_text() == "theirs"
+
+
+def test_names_of_one_file_come_back_as_copies(workspace, root):
+    (root / "a").write_text("old")
+    for name in ("b", "c"):
+        os.link(root / "a", root / name)
+    run(workspace, "rm c; echo new > a")
+    done = workspace.undo()
+    assert (done.paths, done.left) == (("a", "b", "c"), ())
+    assert [(root / name).read_text() for name in "abc"] == ["old"] * 3

@@ -427,3 +427,14 @@ def test_an_ordinary_user_restores_files(tmp_path):
         done = subprocess.run(words, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "()\n()\n"), done.stderr
         assert tree(roots[1]) == before
+
+
+def test_what_rm_takes_that_no_undo_restores_is_named(workspace, root):
+    (root / "pkg" / "node_modules" / "p").mkdir(parents=True)
+    (root / "pkg" / "a.js").write_text("1")
+    rm = toolset("filesystem").bind(workspace)["rm"]
+    told = rm.call({"path": "pkg", "recursive": True}).text
+    assert told == "Deleted pkg\n[not covered by undo: pkg/node_modules]"
+    assert workspace.undo().paths == ("pkg", "pkg/a.js")
+    assert (root / "pkg" / "a.js").read_text() == "1"
+    assert rm.call({"path": "pkg", "recursive": True}).text == "Deleted pkg"
