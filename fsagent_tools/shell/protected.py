@@ -10,8 +10,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,26 +18,28 @@ from pathlib import Path
 from threading import Lock
 from weakref import ref
 
+from fsagent_tools.shell.repositories import (
+    HARMLESS,
+    Content,
+    configured,
+    fields,
+    git_directories,
+    is_bare,
+    is_below,
+    pair,
+    ran,
+    read,
+    repositories,
+)
+
 IN_REPOSITORY = (
     *("hooks", "config.worktree", "commondir", "info/attributes", "info/grafts"),
     "objects/info/alternates",
 )
-MAX_CONFIG = 100_000  # bytes of a file that is compared
-MAX_NESTED, MAX_DIRECTORIES, DEPTH = 50, 2_000, 3  # of the search for repositories
+MAX_NESTED = 50  # other repositories that a command may not change
 MAX_COMPARED = 1_000  # files under protected names, where nothing can be mounted
 # Known by its name alone: neither read nor written through, so no right is needed.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-_NOT_ENTERED = (".git", "node_modules", "__pycache__")
-# Keys that a command may change: they name branches, remotes and people, and run nothing.
-_HARMLESS = re.compile(
-    r"user\.(name|email|signingkey)|branch\..+\.(remote|merge|rebase|description|pushremote|vscode-merge-base)"
-    r"|remote\..+\.(url|fetch|push|prune|pushurl)|submodule\..+\.(url|active|update|branch)"
-    r"|submodule\.active|remote\.pushdefault|pull\.(rebase|ff)|push\.(default|autosetupremote)"
-    r"|rebase\.(autostash|autosquash)|merge\.ff|init\.defaultbranch|color\..+|advice\..+"
-    r"|core\.(bare|filemode|symlinks|ignorecase|repositoryformatversion|logallrefupdates"
-    r"|autocrlf|eol)|extensions\.objectformat|lfs\.repositoryformatversion",
-    re.DOTALL,
-)
 # And choices of how git itself works and shows: one word, which names no program, file or address.
 _CHOICE = re.compile(
     r"blame\.(coloring|date|showemail|showroot)|branch\.(autosetupmerge|autosetuprebase|sort)"
@@ -60,10 +60,14 @@ _CHOICE = re.compile(
     r"|submodule\.(fetchjobs|recurse)|tag\.(gpgsign|sort)|user\.useconfigonly",
     re.DOTALL,
 )
+# And what makes a repository one whose work trees, all of them looked at, differ.
+_OF_CLONES = re.compile(
+    r"extensions\.worktreeconfig|core\.(sparsecheckout(cone)?|worktree)|index\.sparse"
+)
 _WORD = re.compile(r"[\w.,:+-]*")
 _HARMFUL_VALUE = re.compile(r"^-|^ext::|^fd::|^!|[\x00-\x08\x0b-\x1f]")
 _PLACE = re.compile(r"(remote|submodule|branch)\..+\.(url|pushurl|remote|pushremote)", re.DOTALL)
-_Content = tuple[int, bytes]  # mode and bytes of a file
+_ENDS = ("", ".git", "/.git")  # which git tries behind an address
 
 
 @dataclass
@@ -98,16 +102,21 @@ class Protected:
         """
         self._root, self._settings, self._git = root, tuple(settings), git
         self._mounted, self._is_kept = mounted, job and mounted
-        outside = _git_directories(root)
-        inside = [f"{root}/.git", *_nested(root)]
+        outside = git_directories(root)
+        own = os.path.realpath(f"{root}/.git")  # below the root a command could change it there
+        others = repositories(root)
+        inside = [own if is_below(own, (root,)) else f"{root}/.git", *others.nested[:MAX_NESTED]]
         configs = [f"{repository}/config" for repository in inside]
-        self._configs = {path: _read(path) for path in configs}
-        self._was_bare = _is_bare(root)
+        configs += [f"{folder}/config.worktree" for folder in others.work_trees]
+        self._configs = {path: read(path) for path in configs}
+        self._was_bare = is_bare(root)
         self._folders = [path for path in inside if not os.path.isfile(path)]
-        names = [*self._expanded(), *_configured(root, git)]
+        self._nested, self._pointers = {*others.nested}, others.pointers
+        names = [*self._expanded(), *configured(root, git)]
         names += [f"{path}/{name}" for path in (*inside, *outside) for name in IN_REPOSITORY]
         names += [f"{path}/config" for path in outside]
-        names += [f"{root}/.git"] if os.path.isfile(f"{root}/.git") else []  # it names a directory
+        is_pointer = os.path.islink(f"{root}/.git") or os.path.isfile(f"{root}/.git")
+        names += [f"{root}/.git"] if is_pointer else []
         names += [path for path in configs if not self._configs[path] and os.path.lexists(path)]
         self._names, self._links, existing = names, dict[str, str](), set[str]()
         if self._is_kept:
@@ -117,20 +126,27 @@ class Protected:
             if link and (target := _target(link)):
                 self._links[link] = target
                 path = os.path.realpath(name)  # below the root a command could change it there
-            if not link or not os.path.exists(path) or not _is_below(path, (root, *outside)):
+            if not link or not os.path.exists(path) or not is_below(path, (root, *outside)):
                 continue
             if not (os.path.dirname(path) in inside[1:] and _only_samples(path)):
                 existing.add(path)  # else a mount would keep `rm -rf` from a repository
         nested = [os.path.dirname(repository) for repository in inside[1:]]
         above = {str(parent) for path in existing for parent in Path(path).parents}
-        above = {path for path in above if _is_below(path, (root,)) and path != root}
-        pinned = (path for path in above if not any(_is_below(n, (path,)) for n in nested))
+        places = (root, *outside)
+        above = {path for path in above if is_below(path, places) and path not in places}
+        free = [] if job else nested  # a job has time to move one and to come back
+        pinned = (path for path in above if not any(is_below(n, (path,)) for n in free))
         self._existing = existing
         self.read_only, self.pinned = tuple(sorted(existing)), tuple(sorted(pinned))
         self.writable = tuple(outside)
         self._compared = {} if mounted else dict(_contents(existing))
-        others = _running(root)
-        self._base: Protected = others[0]._base if others else self
+        files = [f"{f}/{name}" for f in others.work_trees for name in ("commondir", "gitdir")]
+        files += self._pointers
+        # What is mounted moves with a nested repository.
+        files += [path for path in existing if mounted and is_below(path, nested)]
+        self._watched = dict(_contents(files))
+        running = _running(root)
+        self._base: Protected = running[0]._base if running else self
         if not self._is_kept:
             _active.setdefault(root, []).append(ref(self))
 
@@ -171,25 +187,51 @@ class Protected:
         for path in self._folders:
             if os.path.isfile(path):  # it could name any directory
                 report.moved += self._move_away(path, kept)
-        if _is_bare(self._root) and not self._was_bare:  # git would read the `config` beside it
+        if is_bare(self._root) and not self._was_bare:  # git would read the `config` beside it
             report.moved += self._move_away(f"{self._root}/HEAD", kept)
 
     def _check_contents(self, report: Reverted, kept: Path) -> None:
         if not self._mounted:
             self._compare(report, kept)
         for path, before in self._configs.items():
-            above, after = os.path.dirname(path), _read(path)
+            above, after = os.path.dirname(path), read(path)
             known = {*self._links, *self._existing}
             is_new = before is None and path not in known and os.path.lexists(path)
             same = after == before and not is_new
             if same or not os.path.isdir(above) or self._entry(above) != above:
                 continue
             keys = self._harmful_keys(before, after, kept)
-            if keys and self._is_kept:
+            if keys and self._is_kept and before:
                 report.changed.append(self._name(path))
             elif keys:
                 self._restore(path, before, kept)
                 report.restored += [f"{self._name(path)} ({key})" for key in keys]
+
+        for path, before in self._watched.items():
+            if (now := read(path)) and now != before and self._entry(path) == path:
+                self._restore(path, before, kept)
+                report.restored.append(self._name(path))
+        self._check_new(report, kept)
+
+    def _check_new(self, report: Reverted, kept: Path) -> None:
+        """Repositories that the command made, or led git to: it enters those of the root itself."""
+        now = repositories(self._root)
+        for pointer, place in now.pointers.items():
+            if place != self._pointers.get(pointer) and not is_below(place, (self._root,)):
+                report.moved += self._move_away(pointer, kept)
+        made = [place for place in now.nested if place not in self._nested]
+        configs = [f"{place}/{name}" for place in made for name in ("config", "config.worktree")]
+        configs += [f"{folder}/config.worktree" for folder in now.work_trees]
+        for config in configs:
+            if config in self._configs or not os.path.lexists(config):
+                continue
+            place = os.path.dirname(config)
+            if keys := self._harmful_keys(None, read(config), kept, made=place):
+                self._restore(config, None, kept)
+                report.restored += [f"{self._name(config)} ({key})" for key in keys]
+        for hooks in (f"{place}/hooks" for place in made):
+            if os.path.lexists(hooks) and not _only_samples(hooks):
+                report.moved += self._move_away(hooks, kept)
 
     def _compare(self, report: Reverted, kept: Path) -> None:
         now = dict(_contents(self._existing))
@@ -200,7 +242,7 @@ class Protected:
                 self._restore(path, before, kept)
                 report.restored.append(self._name(path))
 
-    def _restore(self, path: str, before: _Content | None, kept: Path) -> None:
+    def _restore(self, path: str, before: Content | None, kept: Path) -> None:
         self._move_away(self._entry(path) or path, kept)
         if before is None:
             return
@@ -236,7 +278,7 @@ class Protected:
         """The directory of a path, reached through no link below the root whoever swaps what
         meanwhile, and the name in it.
         """
-        top = self._root if _is_below(path, (self._root,)) else os.path.dirname(path)
+        top = self._root if is_below(path, (self._root,)) else os.path.dirname(path)
         *parts, name = path[len(top.rstrip("/")) + 1 :].split("/")
         fd = os.open(top, _FOLDER)
         try:
@@ -257,7 +299,7 @@ class Protected:
 
     def _entry(self, path: str) -> str:
         """The first link on the way to it from the root, or itself; "" if it is missing."""
-        step = self._root if _is_below(path, (self._root,)) else os.path.dirname(path)
+        step = self._root if is_below(path, (self._root,)) else os.path.dirname(path)
         for part in path[len(step) + 1 :].split("/"):
             step = f"{step}/{part}"
             try:
@@ -273,27 +315,44 @@ class Protected:
         for name in self._settings:
             found += [n for n in listed if fnmatch(n, name)] if "*" in name else [name]
         paths = (os.path.normpath(f"{self._root}/{name}") for name in found)
-        return [path for path in paths if _is_below(path, (self._root,)) and path != self._root]
+        return [path for path in paths if is_below(path, (self._root,)) and path != self._root]
 
     def _harmful_keys(
-        self, before: _Content | None, after: _Content | None, kept: Path
+        self,
+        before: Content | None,
+        after: Content | None,
+        kept: Path,
+        *,
+        made: str = "",
     ) -> list[str]:
+        """made: the directory of a repository that the command made, maybe of others here."""
         if self._git is None:  # nobody reads it
             return []
         if after is None:  # a link or a pipe: git would read what it leads to
             return ["not a file of git"]
         old, new = ({*self._values(data, kept)} for data in ((before or (0, b""))[1], after[1]))
         changed, values = {key for key, _ in old ^ new}, new - old
-        bad = {key for key in changed if not (_HARMLESS.fullmatch(key) or _CHOICE.fullmatch(key))}
-        return sorted(bad | {key for key, value in values if self._is_harmful(key, value)})
+        allowed = (HARMLESS, _CHOICE, *([_OF_CLONES] if made else []))
+        bad = {key for key in changed if not any(keys.fullmatch(key) for keys in allowed)}
+        return sorted(bad | {key for key, value in values if self._is_harmful(key, value, made)})
 
-    def _is_harmful(self, key: str, value: str) -> bool:
+    def _is_harmful(self, key: str, value: str, made: str) -> bool:
         if _CHOICE.fullmatch(key):
             return not _WORD.fullmatch(value)
-        path = os.path.normpath(os.path.join(self._root, value))
-        is_inside = _is_below(path, (self._root,)) and path != self._root
-        is_place = is_inside and os.path.exists(path) and bool(_PLACE.fullmatch(key))
-        return is_place or bool(_HARMFUL_VALUE.search(value))
+        if key == "core.worktree":
+            return not is_below(os.path.realpath(os.path.join(made, value)), (self._root,))
+        is_here = not made and bool(_PLACE.fullmatch(key)) and self._is_here(value)
+        return is_here or bool(_HARMFUL_VALUE.search(value))
+
+    def _is_here(self, address: str) -> bool:
+        """Whether git, in the root, finds something below it there, or where a process is."""
+        address = address.removeprefix("file://")
+        if address in ("", "."):  # a branch follows another one of its repository
+            return False
+        places = (os.path.realpath(os.path.join(self._root, address + end)) for end in _ENDS)
+        return address.startswith("/proc/") or any(
+            os.path.exists(p) and is_below(p, (self._root,)) and p != self._root for p in places
+        )
 
     def _values(self, data: bytes, kept: Path) -> Iterator[tuple[str, str]]:
         """As git reads it, from a copy that nobody else writes to, without included files."""
@@ -302,12 +361,12 @@ class Protected:
         copy.write_bytes(data)
         try:
             words = ["config", "--file", str(copy), "--no-includes", "--list", "-z"]
-            done = _ran(self._git, words, "/")
+            done = ran(self._git, words, "/")
         finally:
             copy.unlink()
             with suppress(OSError):  # something was moved there
                 kept.rmdir()
-        yield from map(_pair, _fields(done.stdout))
+        yield from map(pair, fields(done.stdout))
         if done.returncode:
             yield "not a configuration that git can read", ""
 
@@ -335,103 +394,16 @@ def _running(root: str) -> list[Protected]:
     return [one for each in _active.get(root, []) if (one := each())]
 
 
-_known: dict[str, tuple[dict[str, _Content | None], list[str]]] = {}
-
-
-def _configured(root: str, git: str | None) -> list[str]:
-    """What below the root the user's configuration of git names: hooks, included files, programs.
-
-    Git is asked again only when one of the files that it read has other bytes.
-    """
-    if git is None:
-        return []
-    files, paths = _known.get(root, ({}, []))
-    if not files or any(_read(name) != data for name, data in files.items()):
-        own = {n: v for n, v in os.environ.items() if n.startswith("GIT_CONFIG_")}
-        own |= {n: os.environ[n] for n in ("HOME", "XDG_CONFIG_HOME") if n in os.environ}
-        done = _ran(git, ["config", "--list", "-z", "--show-origin"], root, own)
-        fields, home = _fields(done.stdout), os.path.expanduser("~")
-        origins = {field.removeprefix("file:") for field in fields[::2]}
-        origins |= {f"{home}/.gitconfig", f"{home}/.config/git/config", ".git/config"}
-        files, paths = {path: _read(path) for path in (os.path.join(root, o) for o in origins)}, []
-        for key, value in map(_pair, fields[1::2]):
-            word = os.path.expanduser(value.split(" ")[0])
-            for base in (root, f"{root}/.git") if word and not _HARMLESS.fullmatch(key) else ():
-                path = os.path.normpath(os.path.join(base, word))
-                if _is_below(path, (root,)) and os.path.exists(path):
-                    paths.append(path)
-        own_files = (root, f"{root}/.git", f"{root}/.git/config")
-        paths = [path for path in paths if path not in own_files]
-        _known[root] = files, paths
-    return [path for path in paths if os.path.exists(path)]
-
-
-def _git_directories(root: str) -> list[str]:
-    """Of a work tree whose `.git` is a file: only if that directory names this root, too."""
-    pointer = (_read(f"{root}/.git") or (0, b""))[1]
-    if not pointer.startswith(b"gitdir: "):
-        return []
-    folder = os.path.realpath(os.path.join(root, os.fsdecode(pointer[8:].strip())))
-    back, common = (
-        (_read(f"{folder}/{n}") or (0, b""))[1].strip() for n in ("gitdir", "commondir")
-    )
-    place = os.path.realpath(os.path.join(folder, os.fsdecode(common)))
-    # A command can write all three where it may write, so none of that is taken for git's.
-    is_whole = os.path.isfile(f"{place}/HEAD") and os.path.isdir(f"{place}/objects")
-    is_ours = (
-        back == os.fsencode(f"{root}/.git") and os.path.dirname(folder) == f"{place}/worktrees"
-    )
-    return [place] if is_ours and is_whole and not _is_below(folder, (root,)) else []
-
-
-def _is_bare(root: str) -> bool:
-    """Whether git takes the directory itself for a repository."""
-    return all(os.path.lexists(f"{root}/{name}") for name in ("HEAD", "objects", "refs"))
-
-
-def _nested(root: str) -> list[str]:
-    """Directories of git of other repositories in the root, and of its submodules."""
-    found, level = [], [root]
-    for _ in range(DEPTH):
-        level = [name for folder in level for name in _folders(folder)][:MAX_DIRECTORIES]
-        found += [f"{name}/.git" for name in level if os.path.isfile(f"{name}/.git/HEAD")]
-    level = [f"{root}/.git/modules"]
-    for _ in range(DEPTH):  # the name of a submodule is its path
-        level = [name for folder in level for name in _folders(folder)][:MAX_DIRECTORIES]
-        found += [name for name in level if os.path.isfile(f"{name}/HEAD")]
-    return found[:MAX_NESTED]
-
-
-_listed: dict[str, tuple[int, int, list[str]]] = {}
-
-
-def _folders(folder: str) -> list[str]:
-    """Directories in it. A new entry changes its ctime, which no program can set back."""
-    try:
-        state = os.stat(folder, follow_symlinks=False)
-        known = _listed.get(folder)
-        if known is None or known[:2] != (state.st_ino, state.st_ctime_ns):
-            with os.scandir(folder) as entries:
-                kept = (e for e in entries if e.name not in _NOT_ENTERED)
-                names = [entry.path for entry in kept if entry.is_dir(follow_symlinks=False)]
-            known = (state.st_ino, state.st_ctime_ns, names)
-            if time.time_ns() - state.st_ctime_ns > 1_000_000_000:  # else others may share its time
-                _listed[folder] = known
-        return known[2]
-    except OSError:
-        return []
-
-
-def _contents(places: Iterable[str]) -> Iterator[tuple[str, _Content | None]]:
+def _contents(places: Iterable[str]) -> Iterator[tuple[str, Content | None]]:
     """Each file at or below them; None for what is no file, or too large."""
     seen = 0
     for place in places:
         folder, _, name = place.rpartition("/")
+        _unlock(place, os.R_OK | os.X_OK) if os.path.isdir(place) else None
         for above, _, files in os.walk(place) if os.path.isdir(place) else [(folder, [], [name])]:
             for path in (f"{above}/{name}" for name in files):
-                if (seen := seen + 1) > MAX_COMPARED:
-                    return
-                yield path, _read(path)
+                seen += 1
+                yield path, read(path) if seen <= MAX_COMPARED else None
 
 
 def _target(path: str) -> str:
@@ -440,10 +412,6 @@ def _target(path: str) -> str:
         return os.readlink(path)
     except OSError:
         return ""
-
-
-def _is_below(path: str, places: Iterable[str]) -> bool:
-    return f"{path}/".startswith(tuple(f"{place}/" for place in places))
 
 
 def _only_samples(path: str) -> bool:
@@ -461,37 +429,3 @@ def _unlock(folder: str, needed: int) -> None:
     with suppress(OSError):  # another user's
         if not os.access(folder, needed):
             os.chmod(folder, stat.S_IMODE(os.stat(folder).st_mode) | stat.S_IRWXU)
-
-
-def _read(path: str) -> _Content | None:
-    """None: there is no such regular file, or it is too large."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        mode = os.fstat(fd).st_mode
-        data = os.read(fd, MAX_CONFIG + 1) if stat.S_ISREG(mode) else None
-    finally:
-        os.close(fd)
-    return (stat.S_IMODE(mode), data) if data is not None and len(data) <= MAX_CONFIG else None
-
-
-def _ran(
-    git: str | None, words: list[str], cwd: str, env: dict[str, str] | None = None
-) -> "subprocess.CompletedProcess[bytes]":
-    own = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull} if env is None else env
-    env = {"PATH": os.defpath, "LC_ALL": "C", **own}
-    words = [git or "git", *words]
-    with suppress(OSError, subprocess.TimeoutExpired):
-        return subprocess.run(words, capture_output=True, check=False, env=env, cwd=cwd, timeout=10)
-    return subprocess.CompletedProcess(words, 1, b"", b"")
-
-
-def _fields(output: bytes) -> list[str]:
-    return output.decode("utf-8", "surrogateescape").split("\0")[:-1]
-
-
-def _pair(row: str) -> tuple[str, str]:
-    key, _, value = row.partition("\n")
-    return key, value

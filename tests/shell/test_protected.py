@@ -349,3 +349,92 @@ def test_the_users_own_files_are_not_lost_with_those_that_a_command_adds(sh, rep
     assert out.data["moved"] == (".mcp.json",)
     assert (repository / "other").exists()
     assert not (repository / "notes").exists()
+
+
+EVIL = "printf '#!/bin/sh\\n: > {mark}\\n' > evil.sh; chmod +x evil.sh; "
+SUBMODULE = "git -c protocol.file.allow=always submodule --quiet add {other} libs/foo"
+LED_ASTRAY = {  # what stands there before, what a command does, and where the user works then
+    "a submodule that it made": (
+        "",
+        "git init -q lib; git -C lib commit -q --allow-empty -m x; git add lib; "
+        "git -C lib config core.fsmonitor $PWD/evil.sh",
+        "git status",
+    ),
+    "hooks of such a one": (
+        "",
+        "git init -q lib; git -C lib commit -q --allow-empty -m x; git add lib; "
+        "mkdir -p lib/.git/hooks; cp evil.sh lib/.git/hooks/post-index-change",
+        "cd lib; git commit -q --allow-empty -m x",
+    ),
+    "a link in such a one": (
+        "",
+        "git init -q lib; git -C lib commit -q --allow-empty -m x; git add lib; mv lib/.git e; "
+        "git -C e config core.fsmonitor $PWD/evil.sh; ln -s ../e lib/.git",
+        "git status",
+    ),
+    "one of very many": (
+        "for i in $(seq 60); do git init -q junk$i; done",
+        "git init -q lib; git -C lib commit -q --allow-empty -m x; git add lib; "
+        "git -C lib config core.fsmonitor $PWD/evil.sh",
+        "git status",
+    ),
+    "the file of a submodule": (
+        SUBMODULE,
+        "cp -r .git/modules/libs/foo e; git config -f e/config core.fsmonitor $PWD/evil.sh; "
+        "git config -f e/config core.worktree $PWD/libs/foo; echo gitdir: $PWD/e > libs/foo/.git",
+        "git status",
+    ),
+    "another work tree": (
+        "git worktree add -q {other}/tree -b tree",
+        "cp -r .git e; git config -f e/config core.fsmonitor $PWD/evil.sh; "
+        "echo $PWD/e > .git/worktrees/tree/commondir",
+        "cd {other}/tree; git status",
+    ),
+    "settings of another work tree": (
+        "git config extensions.worktreeConfig true; git worktree add -q {other}/tree -b tree",
+        "git config -f .git/worktrees/tree/config.worktree core.fsmonitor $PWD/evil.sh",
+        "cd {other}/tree; git status",
+    ),
+    "a repository that was renamed and came back": (
+        "mkdir sub; cd sub; git init -q; echo true > .git/hooks/pre-commit; chmod +x .git/hooks/*",
+        "mv sub s; mkdir sub; cp -r s/. sub/; cp evil.sh sub/.git/hooks/pre-commit",
+        "cd sub; git commit -q --allow-empty -m x",
+    ),
+    "a link to the directory of git": (
+        "mv .git real; ln -s real .git; rm -rf real/hooks",
+        "mkdir -p .git/hooks; cp evil.sh .git/hooks/pre-commit; "
+        "git config core.fsmonitor $PWD/evil.sh",
+        "git status; git commit -q --allow-empty -m x",
+    ),
+    "the address of a repository in the root": (
+        "git remote add origin https://example.org/x",
+        "git init -q --bare bare.git; cp evil.sh bare.git/hooks/pre-receive; "
+        "git config remote.origin.url file://$PWD/bare",
+        "git push -q origin main",
+    ),
+    "hooks among very many files": (
+        "",
+        "cd .git/hooks; for i in $(seq 1500); do : > $i; done; cp ../../evil.sh pre-commit",
+        "git commit -q --allow-empty -m x",
+    ),
+}
+
+
+@pytest.mark.parametrize("background", [False, True], ids=["command", "job"])
+@pytest.mark.parametrize("case", LED_ASTRAY)
+def test_git_is_not_led_to_what_a_command_made(sh, root, tmp_path, case, background):
+    mark, other = tmp_path / "mark", tmp_path / "other"
+    before, command, after = (part.format(mark=mark, other=other) for part in LED_ASTRAY[case])
+    git(other, "init", "-q", "-b", "main")
+    git(root, "init", "-q", "-b", "main")
+    for folder in (other, root):
+        git(folder, "commit", "-q", "--allow-empty", "-m", "first")
+    who = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; "
+    subprocess.run(["sh", "-c", who + before], cwd=root, check=True, capture_output=True)
+    out = sh(who + EVIL.format(mark=mark) + command, hidden={"background": background})
+    (workspace,) = sh.workspaces.values()
+    if background:
+        job = workspace.services.jobs.get("1")
+        assert eventually(lambda: not job.running)
+    subprocess.run(["sh", "-c", who + after], cwd=root, check=False, capture_output=True)
+    assert not mark.exists(), out.text
