@@ -121,6 +121,12 @@ class Notebook(Decoded):
         found: list[tuple[int | None, str, str]] = []
         headers = [HEADER.fullmatch(lines[at]) for at in starts]
         numbers = [int(match[1]) - 1 if match and match[1] else None for match in headers]
+        for at, number in enumerate(numbers):  # a header that lost its number is still the cell's
+            above = numbers[at - 1] if at else -1
+            if number is None and above is not None and above + 1 not in numbers:
+                body = lines[starts[at] + 1 : [*starts, len(lines)][at + 1]]
+                if body in [cell.body for cell in self.cells[above + 1 : above + 2]]:
+                    numbers[at] = above + 1
         for start, end, match, number in zip(
             starts, [*starts[1:], len(lines)], headers, numbers, strict=False
         ):
@@ -141,6 +147,12 @@ class Notebook(Decoded):
         for cell in reversed(self.cells[number + 1 : gone]):
             if body[-len(cell.body) :] == cell.body:
                 body = body[: -len(cell.body)]
+        if gone > number + 1 and body[-1:] != self.cells[number].body[-1:]:
+            raise InvalidChange(
+                f"The header of cell {number + 2} would go, but other lines would take its place "
+                "or some of the cell would stay. Nothing was changed.",
+                hint=_HOW,
+            )
         return body
 
     def _rewritten(self, wanted: Sequence[tuple[int | None, str, str]]) -> str:

@@ -98,6 +98,10 @@ def test_cells_are_inserted_and_deleted_by_their_header(book, raw, tools):
     ids = dict(map(reversed, lines(tools)))
     assert change(tools, line_id=ids["--- cell 3 of 4: markdown ---"], new_content="").ok
     assert book.read_text() == raw
+    ids = dict(map(reversed, lines(tools)))
+    whole = {"start_id": ids["--- cell 2 of 3: markdown ---"], "end_id": ids["Words."]}
+    assert change(tools, **whole, new_content="").ok
+    assert json.loads(book.read_text())["cells"] == [CODE, EMPTY]
 
 
 def test_quoting_tools_and_insert_change_a_source(book, tools):
@@ -130,6 +134,35 @@ def test_a_kind_that_changes_in_a_header_changes_the_cell(book, tools):
     assert change(tools, line_id=ids["--- cell 1 of 3: code [2] ---"], new_content=header).ok
     cell = json.loads(book.read_text())["cells"][0]
     assert (cell["cell_type"], "outputs" in cell) == ("markdown", False)
+
+
+def test_a_header_that_loses_its_number_is_still_the_cells(book, tools):
+    ids = dict(map(reversed, lines(tools)))
+    header = ids["--- cell 2 of 3: markdown ---"]
+    assert change(tools, line_id=header, new_content="--- cell: raw ---").ok
+    cells = json.loads(book.read_text())["cells"]
+    assert cells == [
+        CODE,
+        {**TEXT, "cell_type": "raw", "source": ["# Title\n", "\n", "Words."]},
+        EMPTY,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ("--- cell 2 of 3: markdown ---", "--- cell 2 of 3: markdown ---"),
+        ('print("total", 3)', "# Title"),
+        ("total 3", "--- cell 2 of 3: markdown ---"),
+        ("Words.", "--- cell 3 of 3: code ---"),
+    ],
+)
+def test_no_cell_goes_with_a_header_that_becomes_other_lines(book, raw, tools, first, last):
+    ids = dict(map(reversed, lines(tools)))
+    out = change(tools, start_id=ids[first], end_id=ids[last], new_content="other")
+    assert out.code == "INVALID_CHANGE"
+    assert "Nothing was changed" in out.text
+    assert book.read_text() == raw
 
 
 def test_a_write_of_other_text_is_refused_with_the_way(book, raw, tools):
