@@ -248,9 +248,11 @@ def _chrome(root: Element, weights: Weights) -> list[Element]:
                 named[el] = share
     running = weights[root][2]
     if running - sum(weights[el][2] for el in named) < max(MIN_STORY, running / 10):
+        menus = {el: share for el, share in named.items() if 2 * weights[el][1] >= weights[el][0]}
         named = {el: share for el, share in named.items() if share <= SMALL_SHARE}
         if sum(named.values()) > 0.5:  # the posts of a discussion
             named = {}
+        named |= menus
     return gone + list(named)
 
 

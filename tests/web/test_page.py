@@ -142,6 +142,13 @@ def test_hostile_pages_are_read_in_time(hostile):
     assert said(hostile).text
 
 
+def test_a_menu_goes_from_a_short_page_too():
+    menu = "".join(f"<tr><td><a href=/{n}>function {n}</a> (C++11)</td></tr>" for n in range(9))
+    words = "Returns an iterator one past the last element."
+    page = f"<body><h1>end</h1><div class=t-navbar><table>{menu}</table></div><p>{words}"
+    assert said(page).text == f"# end\n\n{words}"
+
+
 SLOW = [pytest.param(shape, marks=pytest.mark.slow) for shape in ("docs", "table")]
 
 
