@@ -3,10 +3,10 @@
 from typing import Any
 
 from fsagent_tools.errors import MissingDependency
-from fsagent_tools_mcp.meta import SESSION
 
 try:
-    from fsagent_tools_mcp.http import http_app
+    from fsagent_tools_mcp.client import SESSION
+    from fsagent_tools_mcp.serve import http_app
     from fsagent_tools_mcp.server import server
 except (ImportError, AttributeError) as error:  # no MCP library, or an older one
     _LACKS = str(error)

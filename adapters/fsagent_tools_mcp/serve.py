@@ -2,26 +2,34 @@
 
 import argparse
 import asyncio
+import json
 import os
+import re
+import select
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from anyio import Lock, to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fsagent_tools import Toolset, Workspace, Workspaces
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools_mcp.http import http_app
 from fsagent_tools_mcp.server import seats, server
-from fsagent_tools_mcp.stdio import Incoming, Outgoing
 
 TOKEN = "FSAGENT_SERVE_TOKEN"  # a variable: what is on the command line, every user can read
 ABOUT = "Serve the tools to MCP clients, over stdio or HTTP."
@@ -96,3 +104,149 @@ async def _over_stdio(server: Server[Any]) -> None:
         os.dup2(2, 1)  # what anybody prints is no message
     async with stdio_server(lines, answers) as (read, write):
         await server.run(read, write, server.create_initialization_options())
+
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def http_app(
+    server: Server[Any], *, host: str = "127.0.0.1", port: int = 0, token: str | None = None
+) -> ASGIApp:
+    """An ASGI application, for uvicorn or another server; the tools are at the path `/mcp`.
+
+    Requests are only answered if their Host and, from a browser, their Origin name `host`, so that
+    no web page reaches the tools under another name.
+
+    Args:
+        server: What `server` returned.
+        host: The address that is served.
+        port: The port that is served; 0 accepts any.
+        token: What clients send as `Authorization: Bearer`; required unless `host` is loopback.
+
+    Raises:
+        ConfigInvalid: If a token is required and missing.
+    """
+    if token is None and host not in LOOPBACK:
+        raise ConfigInvalid(
+            f"Anyone who can reach {host} could use the tools.",
+            hint="Set a token (for `fsagent serve` in FSAGENT_SERVE_TOKEN), or bind to 127.0.0.1.",
+        )
+    check_token(token or "")
+    names = LOOPBACK if host in LOOPBACK else (host,)
+    hosts = [(f"[{name}]" if ":" in name else name).lower() for name in names]
+    places = [f"{name}:{port or '*'}" for name in hosts]
+    if port == 80:  # which clients leave out
+        places += hosts
+    anywhere = host in ("0.0.0.0", "::")  # reached by names that are not known here
+    safe = TransportSecuritySettings(
+        enable_dns_rebinding_protection=not anywhere,
+        allowed_hosts=places,
+        allowed_origins=[f"http://{place}" for place in places],
+    )
+    app = server.streamable_http_app(host=host, transport_security=safe)
+    app.user_middleware.append(Middleware(Door, token=token))
+    return app
+
+
+class Door:
+    """Answers 401 to requests without the token, and writes names of hosts in small letters: they
+    have no case, and the SDK compares them as they are.
+    """
+
+    def __init__(self, app: ASGIApp, token: str | None) -> None:
+        self._app, self._wanted = app, None if token is None else f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            given = Headers(scope=scope).get("authorization", "").encode()
+            if self._wanted and not compare_digest(given, self._wanted):
+                told = "A bearer token is missing or wrong."
+                refused = PlainTextResponse(told, 401, headers={"WWW-Authenticate": "Bearer"})
+                await refused(scope, receive, send)
+                return
+            small = (b"host", b"origin")
+            headers = [(k, v.lower() if k in small else v) for k, v in scope["headers"]]
+            scope = {**scope, "headers": headers}
+        await self._app(scope, receive, send)
+
+
+def check_token(token: str) -> None:
+    """Raises `ConfigInvalid`."""
+    if not (token.isascii() and token.isprintable() and token == token.strip()):
+        raise ConfigInvalid("token has characters that no header can carry, such as a line break.")
+
+
+_PIECE = 1 << 16
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # half of a character, mostly with its other half
+_INVALID = -32602  # of JSON-RPC: parameters
+
+
+class Incoming:
+    """The lines that the client sends. They end with the input, and when nobody reads `answers`:
+    who closes only that end waits for nothing any more. replies: answers what the SDK cannot read.
+    """
+
+    def __init__(self, descriptor: int, answers: int, replies: "Outgoing") -> None:
+        self._from, self._answers, self._got = descriptor, answers, bytearray()
+        self._replies = replies
+        self._events = select.poll()
+        self._events.register(descriptor, select.POLLIN)
+        self._events.register(answers, 0)  # errors and a closed other end are told all the same
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while line := await to_thread.run_sync(self._line):
+            if _SURROGATE.search(line) and (refusal := _refusal(line)):
+                await self._replies.write(refusal)
+                await self._replies.flush()
+            else:
+                yield line
+
+    def _line(self) -> str:
+        seen = 0
+        while (end := self._got.find(b"\n", seen) + 1) == 0:
+            seen = len(self._got)
+            if self._answers in dict(self._events.poll()):
+                return ""
+            if not (piece := os.read(self._from, _PIECE)):
+                end = seen
+                break
+            self._got += piece
+        line = self._got[:end].decode(errors="replace")
+        del self._got[:end]
+        return line
+
+
+class Outgoing:
+    """What is written goes out at once when it is flushed; without a reader it is lost."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._to, self._text, self._turn = descriptor, "", Lock()
+
+    async def write(self, text: str) -> None:
+        self._text += text
+
+    async def flush(self) -> None:
+        async with self._turn:
+            text, self._text = self._text, ""
+            await to_thread.run_sync(self._sent, text.encode())
+
+    def _sent(self, data: bytes) -> None:
+        left = memoryview(data)
+        with suppress(BrokenPipeError):
+            while left:
+                left = left[os.write(self._to, left) :]
+
+
+def _refusal(line: str) -> str:
+    """The answer to a request with a lone surrogate, "" for any other line."""
+    with suppress(ValueError, RecursionError):
+        message = json.loads(line)
+        try:
+            json.dumps(message, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            if isinstance(message, dict) and "method" in message and "id" in message:
+                told = "The request has a lone surrogate, which is not a character."
+                error = {"code": _INVALID, "message": f"{told} Nothing was done."}
+                answer = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+                return json.dumps(answer) + "\n"
+    return ""

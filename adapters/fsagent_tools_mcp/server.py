@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from fsagent_tools import (
+    Effect,
     Outcome,
     Tool,
     Toolset,
@@ -24,12 +25,17 @@ from fsagent_tools import (
     select_tools,
 )
 from fsagent_tools.errors import ActionDenied
-from fsagent_tools.types import Options
-from fsagent_tools_mcp.approval import InputRequired, asker, call_id
-from fsagent_tools_mcp.content import described, result
-from fsagent_tools_mcp.meta import SESSION
-from fsagent_tools_mcp.progress import reporting
-from fsagent_tools_mcp.roots import beneath, roots_of, wanted
+from fsagent_tools.types import Block, Options
+from fsagent_tools_mcp.client import (
+    SESSION,
+    InputRequired,
+    asker,
+    beneath,
+    call_id,
+    reporting,
+    roots_of,
+    wanted,
+)
 
 INSTRUCTIONS = "These tools work on one project directory; "
 PATHS = {False: "paths are relative to it.", True: "/ is its root."}
@@ -139,3 +145,35 @@ def _session(context: Context | None) -> str | None:
         return named
     headers = getattr(context.request, "headers", {})
     return headers.get("mcp-session-id")
+
+
+def described(tool: Tool) -> Mapping[str, Any]:
+    """Name, schema, and what the effect means to a client."""
+    effect = tool.effect
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.schema,
+        "annotations": {
+            "readOnlyHint": effect is Effect.READ,
+            "destructiveHint": effect in (Effect.WRITE, Effect.DELETE, Effect.EXECUTE),
+            "openWorldHint": effect in (Effect.EXECUTE, Effect.NETWORK),
+        },
+    }
+
+
+def result(outcome: Outcome) -> dict[str, Any]:
+    """Text first, then images and documents; the structured content has what the text has not."""
+    return {
+        "resultType": "complete",
+        "content": [{"type": "text", "text": outcome.text}, *map(_block, outcome.blocks)],
+        "structuredContent": outcome.facts(),
+        "isError": not outcome.ok,
+    }
+
+
+def _block(block: Block) -> Mapping[str, Any]:
+    if block.kind == "image":
+        return {"type": "image", "data": block.data, "mimeType": block.mime_type}
+    file = {"uri": "file:///document", "blob": block.data, "mimeType": block.mime_type}
+    return {"type": "resource", "resource": file}
