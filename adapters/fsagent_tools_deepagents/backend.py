@@ -1,7 +1,7 @@
-"""`create_deep_agent(backend=FsAgentBackend(path))`: files and commands as deepagents has them."""
+"""Files and commands as deepagents has them, and one call that puts them into a deep agent."""
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import partial, wraps
@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from deepagents.backends import protocol
+from deepagents.backends import CompositeBackend, protocol
 from deepagents.backends.protocol import FileData, FileInfo, ReadResult
 from langgraph.runtime import get_runtime
 
-from fsagent_tools import ToolError, Workspace, Workspaces, awaited
+from fsagent_tools import ToolError, Toolset, Workspace, Workspaces, awaited
 from fsagent_tools.errors import BinaryFile, ConfigInvalid, InvalidArguments, InvalidPath
+from fsagent_tools.types import WorkspaceSource
+from fsagent_tools_langchain import FsAgentMiddleware, interrupt_on
 from fsagent_tools_langchain.live import run_of
 
+ARTIFACTS = "/.ai/cache"  # ignored by git and by searches
 MAX_BINARY = 512_000  # bytes of a binary file that a read returns
 MAX_MATCHES = 10_000
 MAX_OUTPUT = 10_000_000  # bytes of a command's; deepagents moves what is long to a file
@@ -207,6 +210,45 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
         """The root's place on disk, if the path begins there; else ""."""
         root = str(self.workspace.files.local_root)
         return root if path == root or path.startswith(f"{root}/") else ""
+
+
+def deep_agent_options(
+    workspace: WorkspaceSource,
+    toolset: Toolset | str | None = None,
+    *,
+    subagents: Sequence[Any] = (),
+    approval: bool = False,
+    **options: Any,
+) -> dict[str, Any]:
+    """For `create_deep_agent(model=model, **deep_agent_options("."))`.
+
+    The agent and its subagents have the tools of `get_tools`; memory, skills and summaries are of
+    the same files. What deepagents keeps is in `ARTIFACTS`.
+
+    Args:
+        workspace: As in `get_tools`; a function gets the context and config of a run.
+        toolset: As in `get_tools`.
+        subagents: As of `create_deep_agent`; compiled and remote ones stay as they are.
+        approval: Ask before each change, by LangChain's middleware: see `interrupt_on`.
+        **options: Those of `FsAgentMiddleware`.
+
+    Returns:
+        Its options backend, middleware, subagents and, for approval, interrupt_on.
+    """
+    files: Any = FsAgentMiddleware(workspace, toolset, replaces="FilesystemMiddleware", **options)
+    core = files.tools[0].core
+    backend = FsAgentBackend(core.pool or core.workspace)  # one session for both
+    return {
+        "backend": CompositeBackend(backend, {}, artifacts_root=ARTIFACTS),
+        "middleware": [files],
+        "subagents": [
+            each
+            if "runnable" in each or "graph_id" in each
+            else {**each, "middleware": [files, *each.get("middleware", ())]}
+            for each in subagents
+        ],
+        **({"interrupt_on": interrupt_on(files.tools)} if approval else {}),
+    }
 
 
 def _that_asks(workspace: Workspace) -> Workspace:
