@@ -1,149 +1,112 @@
-"""The client of a call: what it is asked and told."""
+"""The client of a call, which has roots, listens to live output and asks its user for approval."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from typing import Any, TypeVar
+from urllib.parse import unquote
 from uuid import uuid4
 
 from mcp import types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
+from mcp.shared.message import ServerMessageMetadata
 
-from fsagent_tools import Effect, Request, Tool, Verdict
+from fsagent_tools import Effect, Request, Tool, Verdict, approving, emitting, identified
 from fsagent_tools.errors import ActionDenied
 
-_OURS = "io.github.fsagent-tools/"
-SESSION = f"{_OURS}session"  # of a call: the name of its session
-REQUEST = f"{_OURS}request"  # of a result that requires an answer: `Request.to_dict()`
-ANSWER = "approval"  # a request for input, and the answer to it
-ROOTS = "roots"  # another
-NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
-CANNOT_ASK = "this client cannot ask its user (it has no elicitation)"
+SESSION = "io.github.fsagent-tools/session"  # in `_meta` of a call: the name of its session
+_NO_FIELDS: dict[str, Any] = {"type": "object", "properties": {}}
+_A = TypeVar("_A", types.ListRootsResult, types.ElicitResult)
 
 
 class InputRequired(Exception):
-    """The client has to answer before the call can go on: it is sent once more, with the answer."""
-
-    def __init__(self, request: Request, call: str) -> None:
-        super().__init__(request.tool)
-        self.request, self.call = request, call
-
-    def result(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        """wanted: what else the client is asked for."""
-        form = {"mode": "form", "message": _message(self.request), "requestedSchema": NO_FIELDS}
-        return {
-            "resultType": "input_required",
-            "inputRequests": {ANSWER: {"method": "elicitation/create", "params": form}, **wanted},
-            "requestState": f"{self.call} {self.request.fingerprint}",
-            "_meta": {REQUEST: self.request.to_dict()},
-        }
+    """The client has to answer before the call can go on, and then sends it again."""
 
 
-def call_id(params: Any) -> str:
-    """The same for a call that is sent once more."""
-    return (params.request_state or "").partition(" ")[0] or uuid4().hex
-
-
-def asker(
-    context: ServerRequestContext[Any], params: Any, call: str
-) -> Callable[[Request], Awaitable[Verdict]]:
-    """For `approving`. Raises `InputRequired` where the protocol has no requests to clients.
-
-    An answer counts for the change that was shown, which its fingerprint names: what has changed
-    since is asked about again.
+class Client:
+    """Who made a call, and is asked by requests or, in the protocol of 2026-07-28, by a result that
+    requires input: then the call is sent again with the answers, and has the same name, `call`.
     """
 
-    async def ask(request: Request) -> Verdict:
-        session = context.session
-        can = session.client_capabilities
-        if can is None or can.elicitation is None:
-            return CANNOT_ASK
-        if session.can_send_request:
-            asked = _message(request), NO_FIELDS, context.request_id
-            return _verdict((await session.elicit_form(*asked)).action)
-        given = (params.input_responses or {}).get(ANSWER)
-        _, _, shown = (params.request_state or "").partition(" ")
-        if (action := getattr(given, "action", None)) and shown == request.fingerprint:
-            return _verdict(action)
-        raise InputRequired(request, call)
+    def __init__(self, context: Context, params: types.CallToolRequestParams) -> None:
+        self._context, self._session = context, context.session
+        self._answers = params.input_responses or {}
+        self._capabilities = self._session.client_capabilities or types.ClientCapabilities()
+        self.call = params.request_state or uuid4().hex
 
-    return ask
+    @asynccontextmanager
+    async def calling(self, tool: Tool, *, approval: bool) -> AsyncIterator[Tool]:
+        """The tool for this call, whose live output becomes progress. approval: asks the user."""
+        roots: Sequence[types.Root] = ()
+        if self._capabilities.roots is not None:
+            asked = types.ListRootsRequest()
+            roots = (await self._answer("roots", asked, types.ListRootsResult, None)).roots
+        output: asyncio.Queue[str | None] = asyncio.Queue()
 
+        async def report() -> None:
+            length = 0
+            while (text := await output.get()) is not None:
+                length += len(text)
+                await self._session.report_progress(length, message=text)
 
-def _verdict(action: str) -> Verdict:
-    return True if action == "accept" else f"the user chose to {action}"
+        reporting = asyncio.create_task(report())
+        ids = identified(session=session_of(self._context), call=self.call)
+        asking = approving(self._approve) if approval else nullcontext()
+        try:
+            with ids, asking, emitting(output.put_nowait), tool.within(self._context) as here:
+                yield _beneath(roots, here)
+            output.put_nowait(None)
+            await reporting
+        finally:
+            reporting.cancel()
 
+    async def _approve(self, request: Request) -> Verdict:
+        """What has changed since it was shown has another fingerprint, and is asked about again."""
+        if self._capabilities.elicitation is None:
+            return "this client cannot ask its user (it has no elicitation)"
+        text = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
+        visible = "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+        message = f"Allow {request.tool} ({request.effect.value})?\n\n{visible}"
+        form = types.ElicitRequestFormParams(message=message, requested_schema=_NO_FIELDS)
+        asked, name = types.ElicitRequest(params=form), f"approval {request.fingerprint}"
+        meta = {"io.github.fsagent-tools/request": request.to_dict()}
+        answer = await self._answer(name, asked, types.ElicitResult, meta)
+        return answer.action == "accept" or f"the user chose to {answer.action}"
 
-def _message(request: Request) -> str:
-    shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
-    seen = "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in shown)
-    return f"Allow {request.tool} ({request.effect.value})?\n\n{seen}"
-
-
-@asynccontextmanager
-async def reporting(
-    context: ServerRequestContext[Any, Any],
-) -> AsyncIterator[Callable[[str], None]]:
-    """Inside the block, the function takes live output, on this loop; at its end all is told."""
-    texts: asyncio.Queue[str | None] = asyncio.Queue()
-    telling = asyncio.create_task(_report(context, texts))
-    try:
-        yield texts.put_nowait
-    except BaseException:
-        telling.cancel()
-        raise
-    texts.put_nowait(None)
-    await telling
-
-
-async def _report(
-    context: ServerRequestContext[Any, Any], texts: "asyncio.Queue[str | None]"
-) -> None:
-    told = 0
-    while (text := await texts.get()) is not None:
-        told += len(text)
-        await context.session.report_progress(told, message=text)
-
-
-def wanted(context: ServerRequestContext[Any, Any]) -> Mapping[str, Any]:
-    """What a client that has roots is asked for with whatever else it is asked for."""
-    can = context.session.client_capabilities
-    return {} if can is None or can.roots is None else {ROOTS: {"method": "roots/list"}}
-
-
-async def roots_of(
-    context: ServerRequestContext[Any, Any], params: Any
-) -> Sequence[types.Root] | None:
-    """What the client told; () where it has none, None where it has to be asked first."""
-    if not wanted(context):
-        return ()
-    if context.session.can_send_request:
-        asked = types.ListRootsRequest()  # `list_roots` warns that the protocol is about to lose it
-        return (await context.session.send_request(asked, types.ListRootsResult)).roots
-    told = (params.input_responses or {}).get(ROOTS)
-    return told.roots if isinstance(told, types.ListRootsResult) else None
+    async def _answer(self, name: str, asks: types.InputRequest, kind: type[_A], meta: Any) -> _A:
+        """meta: `_meta` of the result where it is one that asks. Raises `InputRequired` with it."""
+        if self._session.can_send_request:
+            related = ServerMessageMetadata(related_request_id=self._context.request_id)
+            return await self._session.send_request(asks, kind, metadata=related)
+        answer = self._answers.get(name)
+        if isinstance(answer, kind):
+            return answer
+        asked = {name: asks}
+        if self._capabilities.roots is not None:  # answers are only those of the last time
+            asked["roots"] = types.ListRootsRequest()
+        reply = types.InputRequiredResult(input_requests=asked, request_state=self.call, _meta=meta)
+        raise InputRequired(reply)
 
 
-def beneath(tool: Tool, roots: Sequence[types.Root]) -> Tool:
-    """The tool for files that are beneath one of the roots. Raises `ActionDenied`.
+def session_of(context: Context) -> str | None:
+    """What the client names its session, else the transport's, which only HTTP has."""
+    named = (context.meta or {}).get(SESSION)
+    return named if isinstance(named, str) else context.session._connection.session_id
 
-    An empty list says nothing. What runs programs is refused where roots are narrower than the
-    workspace, since programs reach all of it.
+
+def _beneath(roots: Sequence[types.Root], tool: Tool) -> Tool:
+    """The tool for files beneath one of the roots, which only tighten; none say nothing.
+
+    Raises `ActionDenied` if it runs programs, which reach more, and roots are narrower.
     """
-    if not roots:
-        return tool
     top = os.path.realpath(tool.workspace.root)
-    given = [os.path.realpath(unquote(urlsplit(str(root.uri)).path)) for root in roots]
-    if any(os.path.commonpath((top, one)) == one for one in given):
+    paths = [os.path.realpath(unquote(root.uri.path or "")) for root in roots]
+    if not roots or any(os.path.commonpath((top, path)) == path for path in paths):
         return tool
     if tool.effect is Effect.EXECUTE:
-        raise ActionDenied(
-            f"{tool.name} runs programs, which can reach more than the roots of this client.",
-            hint="Use the tools for files.",
-        )
-    inside = [one for one in given if one.startswith(f"{top}{os.sep}")]
-    paths = [os.path.relpath(one, top) for one in inside]
-    return replace(tool, workspace=tool.workspace.view(beneath=paths))
+        reach = f"{tool.name} runs programs, which can reach more than the roots of this client."
+        raise ActionDenied(reach, hint="Use the tools for files.")
+    inside = [os.path.relpath(path, top) for path in paths if path.startswith(f"{top}{os.sep}")]
+    return replace(tool, workspace=tool.workspace.view(beneath=inside))
