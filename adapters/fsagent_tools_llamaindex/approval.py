@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 from warnings import catch_warnings
 
@@ -43,6 +44,7 @@ async def ask(request: Request) -> Verdict:
     context = step_context()
     if context is None:
         raise ConfigInvalid("Approval by events needs a workflow.", hint="Run an agent.")
+    request = replace(request, fingerprint=f"{request.fingerprint}:{_work_item()}")
     quoted: Any = {"fingerprint": request.fingerprint}
     asked = ApprovalRequired(request=request.to_dict(), **quoted)
     waiter = f"{request.tool}:{request.fingerprint}"
@@ -94,12 +96,10 @@ def call_of(sent: Mapping[str, object]) -> str | None:
     Its ID, which a saved `Context` has, too. Some models have the tool's name for an ID, or none:
     then that of the step, if LlamaIndex has one. None for other calls.
     """
-    step: Any = StepWorkerStateContextVar.get(None)
-    event = getattr(step, "event", None)
+    event = getattr(StepWorkerStateContextVar.get(None), "event", None)
     if not isinstance(event, ToolCall) or event.tool_kwargs != sent:
         return None
-    has_id = event.tool_id not in ("", event.tool_name)
-    return event.tool_id if has_id else getattr(step.state, "work_item_id", None)
+    return event.tool_id if event.tool_id not in ("", event.tool_name) else _work_item() or None
 
 
 def in_turn(effect: Effect, call: str | None) -> AbstractContextManager[None]:
@@ -107,10 +107,20 @@ def in_turn(effect: Effect, call: str | None) -> AbstractContextManager[None]:
     run = active_instrument_tags.get().get("llamaindex.run_id")
     if not run or not call:
         return nullcontext()
+    name = _work_item() or call
 
     def held(pause: Any, _: bool) -> Exception:
         """It waits for the answer that the earlier call waits for, and asks nothing."""
-        mine = {"waiter_id": f"turn:{call}", "waiter_event": None}
+        mine = {"waiter_id": f"turn:{name}", "waiter_event": None}
         return WaitingForEvent(pause.add.model_copy(update=mine))
 
-    return calls_of(run).turn(call, effect, WaitingForEvent, held)
+    return calls_of(run).turn(name, effect, WaitingForEvent, held)
+
+
+def _work_item() -> str:
+    """What tells equal calls apart, even of one ID, also when their steps are run again.
+
+    "" where LlamaIndex does not number them: one of both then waits on.
+    """
+    state = getattr(StepWorkerStateContextVar.get(None), "state", None)
+    return getattr(state, "work_item_id", None) or ""
