@@ -1,7 +1,6 @@
 """deepagents on our guarded files and processes: a backend, and all options by one call."""
 
-from fsagent_tools_deepagents.backend import FsAgentBackend
-from fsagent_tools_deepagents.options import deep_agent_options
+from fsagent_tools_deepagents.backend import FsAgentBackend, deep_agent_options
 
 __all__ = ["FsAgentBackend", "deep_agent_options"]
 

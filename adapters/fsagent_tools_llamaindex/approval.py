@@ -1,8 +1,7 @@
 """Approval by LlamaIndex's own events: the step waits until an answer is sent."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 from warnings import catch_warnings
@@ -10,33 +9,16 @@ from warnings import catch_warnings
 from llama_index.core.agent.workflow.workflow_events import ToolCall
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
-from llama_index.core.workflow import (
-    Context,
-    HumanResponseEvent,
-    InputRequiredEvent,
-    JsonSerializer,
-    Workflow,
-)
+from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent, Workflow
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 from workflows.context.state_store import UnserializableKeyWarning
+from workflows.errors import WorkflowRuntimeError
 from workflows.handler import WorkflowHandler
 from workflows.runtime.types.results import StepWorkerStateContextVar, WaitingForEvent
 
 from fsagent_tools import Effect, Request, Verdict
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import calls_of
-
-_running: ContextVar[Context | None] = ContextVar("fsagent_workflow", default=None)
-
-
-@contextmanager
-def inside(context: Context | None) -> Iterator[None]:
-    """Inside the block, calls belong to the workflow of `context`, if it is one's."""
-    token = _running.set(context)
-    try:
-        yield
-    finally:
-        _running.reset(token)
 
 
 class ApprovalRequired(InputRequiredEvent):
@@ -59,25 +41,21 @@ async def ask(request: Request) -> Verdict:
 
     Raises `ConfigInvalid` outside an agent's workflow.
     """
-    context = _running.get()
+    context = step_context()
     if context is None:
         raise ConfigInvalid("Approval by events needs a workflow.", hint="Run an agent.")
-    fingerprint = f"{request.fingerprint}{_work_item()}"
-    told = replace(request, fingerprint=fingerprint).to_dict()
-    answer = await context.wait_for_event(
-        ApprovalGiven,
-        waiter_event=ApprovalRequired(fingerprint=fingerprint, request=told),
-        waiter_id=f"{request.tool}:{fingerprint}",
-        requirements={"fingerprint": fingerprint},
-        timeout=None,
-    )
+    request = replace(request, fingerprint=f"{request.fingerprint}:{_work_item()}")
+    quoted: Any = {"fingerprint": request.fingerprint}
+    asked = ApprovalRequired(request=request.to_dict(), **quoted)
+    waiter = f"{request.tool}:{request.fingerprint}"
+    answer = await context.wait_for_event(ApprovalGiven, asked, waiter, quoted, timeout=None)
     return True if answer.approved else answer.reason
 
 
 async def save_run(context: Context) -> dict[str, Any]:
     """A run that waits for an answer, as data for JSON, from the `ctx` of its handler."""
     with catch_warnings(action="ignore", category=UnserializableKeyWarning):
-        saved = context.to_dict(serializer=JsonSerializer())
+        saved = context.to_dict()
     history = await (await context.store.get("memory")).aget()
     return {"context": saved, "history": [each.model_dump(mode="json") for each in history]}
 
@@ -95,53 +73,54 @@ async def resume_run(
         saved: What `save_run` returned.
         memory: The agent's; by default a `ChatMemoryBuffer` of the saved history.
     """
-    context = Context.from_dict(agent, {**saved["context"]}, serializer=JsonSerializer())
+    context = Context.from_dict(agent, {**saved["context"]})
     handler = agent.run(ctx=context)
-    history = [ChatMessage.model_validate(each) for each in saved["history"]]
-    memory = memory or ChatMemoryBuffer.from_defaults(
-        chat_history=history, llm=getattr(agent, "llm", None)
-    )
+    if memory is None:
+        history = [ChatMessage.model_validate(each) for each in saved["history"]]
+        llm = getattr(agent, "llm", None)
+        memory = ChatMemoryBuffer.from_defaults(chat_history=history, llm=llm)
     await handler.ctx.store.set("memory", memory)
     return handler
 
 
+def step_context() -> Context | None:
+    """That of the workflow's step which calls this, if one does."""
+    with suppress(WorkflowRuntimeError):
+        return Context.get_step_context()
+    return None
+
+
 def call_of(sent: Mapping[str, object]) -> str | None:
-    """The ID of the model's call that the step carries out, which a saved `Context` has, too.
+    """What names the model's call that an agent's step carries out, also when it is run again.
 
-    None for calls that are no step of an agent's, for a model's that have the tool's name for an
-    ID, or none, and where LlamaIndex does not say what a step is about.
+    Its ID, which a saved `Context` has, too. Some models have the tool's name for an ID, or none:
+    then that of the step, if LlamaIndex has one. None for other calls.
     """
-    event = _step_for(sent)
-    return event.tool_id if event and event.tool_id not in ("", event.tool_name) else None
-
-
-def _step_for(sent: Mapping[str, object]) -> ToolCall | None:
-    """What an agent's step is about that carries out this call."""
     event = getattr(StepWorkerStateContextVar.get(None), "event", None)
-    return event if isinstance(event, ToolCall) and event.tool_kwargs == sent else None
+    if not isinstance(event, ToolCall) or event.tool_kwargs != sent:
+        return None
+    return event.tool_id if event.tool_id not in ("", event.tool_name) else _work_item() or None
 
 
-def in_turn(effect: Effect, sent: Mapping[str, object]) -> AbstractContextManager[None]:
+def in_turn(effect: Effect, call: str | None) -> AbstractContextManager[None]:
     """The turn of a call among those of its run, which begin in the order of their message."""
     run = active_instrument_tags.get().get("llamaindex.run_id")
-    call = _step_for(sent) and (_work_item() or call_of(sent))
     if not run or not call:
         return nullcontext()
+    name = _work_item() or call
 
     def held(pause: Any, _: bool) -> Exception:
         """It waits for the answer that the earlier call waits for, and asks nothing."""
-        mine = {"waiter_id": f"turn:{call}", "waiter_event": None}
+        mine = {"waiter_id": f"turn:{name}", "waiter_event": None}
         return WaitingForEvent(pause.add.model_copy(update=mine))
 
-    return calls_of(run).turn(call, effect, WaitingForEvent, held)
+    return calls_of(run).turn(name, effect, WaitingForEvent, held)
 
 
 def _work_item() -> str:
-    """What tells a call from one of the same message with the same arguments, also when the step is
-    run again for the answer. "" where LlamaIndex does not number them: one of both then waits on.
+    """What tells equal calls apart, even of one ID, also when their steps are run again.
+
+    "" where LlamaIndex does not number them: one of both then waits on.
     """
-    try:
-        item = getattr(StepWorkerStateContextVar.get().state, "work_item_id", None)
-    except LookupError:
-        item = None
-    return f":{item}" if item else ""
+    state = getattr(StepWorkerStateContextVar.get(None), "state", None)
+    return getattr(state, "work_item_id", None) or ""

@@ -2,20 +2,19 @@
 
 import asyncio
 from base64 import b64decode
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from llama_index.core.base.llms.types import ContentBlock, DocumentBlock, ImageBlock, TextBlock
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
-from llama_index.core.workflow import Context, Event, WorkflowRuntimeError
+from llama_index.core.workflow import Event
 
 from fsagent_tools import Outcome, Tool, Toolset, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.types import Options, WorkspaceSource, with_signature
-from fsagent_tools_llamaindex.approval import call_of, in_turn, inside
+from fsagent_tools_llamaindex.approval import call_of, in_turn, step_context
 
 Images = Literal["tool", "off"]
 
@@ -85,40 +84,48 @@ class FsAgentMetadata(ToolMetadata):
 class FsAgentTool(FunctionTool):
     """A FunctionTool that hands arguments to the core as the model sent them.
 
-    A copy works in the same workspace. A pickle has how that was made, and nothing of what
-    happened in it.
+    A copy works in the same workspace; a pickle has how that was made, and nothing of its past.
     """
 
     def __init__(
         self, tool: Tool, metadata: ToolMetadata | None = None, images: Images = "tool"
     ) -> None:
-        run, arun = functions(tool)
-        facts: dict[str, Any] = {
-            "effect": tool.effect.value,
-            "risk": tool.risk,
-            "permissions": tool.permissions,
-        }
-        made = FsAgentMetadata(
-            tool.description, tool.name, tool.arguments, side_effects=tool.side_effects, **facts
-        )
-        super().__init__(run, metadata or made, arun)
-        self.core, self.images = tool, images
+        def run(*given: Any, **arguments: Any) -> str:
+            return self.call(*given, **arguments).content
+
+        async def arun(*given: Any, **arguments: Any) -> str:
+            return (await self.acall(*given, **arguments)).content
+
+        fields = [f"{n}: {f['description']}" for n, f in tool.schema["properties"].items()]
+        for function in (run, arun):  # agents that write code are shown what these are
+            function.__name__, vars(function)["__signature__"] = tool.name, tool.signature
+            function.__doc__ = "\n".join([tool.description, "", *fields])
+        facts = tool.effect.value, tool.permissions, tool.risk, tool.side_effects
+        own = FsAgentMetadata(tool.description, tool.name, tool.arguments, False, *facts)
+        super().__init__(run, metadata or own, arun)
+        self.core, self.images, self._given = tool, images, metadata
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = None if isinstance(self.metadata, FsAgentMetadata) else self.metadata
-        return type(self), (self.core, own, self.images)
+        return type(self), (self.core, self._given, self.images)
 
     def call(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
         sent = self.core.by_position(given, arguments)
-        return self._output(_answer(self.core, sent), sent)
+        with self.core.within(step_context()) as here, identified(call=call_of(sent)):
+            return output_of(here.call(sent), self.metadata.get_name(), sent, images=self.images)
 
     async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """`call` in a thread; cancelling the awaiting task stops the work."""
         sent = self.core.by_position(given, arguments)
-        return self._output(await _aanswer(self.core, sent), sent)
+        context, call = step_context(), call_of(sent)
 
-    def _output(self, outcome: Outcome, sent: dict[str, Any]) -> ToolOutput:
+        def write(text: str) -> None:
+            if context:
+                context.write_event_to_stream(OutputDelta(tool_name=self.core.name, delta=text))
+
+        turn = in_turn(self.core.effect_of(sent), call)
+        with self.core.within(context) as here, identified(call=call), emitting(write), turn:
+            outcome = await here.acall(sent)
         return output_of(outcome, self.metadata.get_name(), sent, images=self.images)
 
 
@@ -133,13 +140,8 @@ def output_of(
             blocks.append(ImageBlock(image=data, image_mimetype=kind))
         else:
             blocks.append(DocumentBlock(data=data, document_mimetype=kind))
-    return ToolOutput(
-        tool_name=tool_name,
-        blocks=blocks,
-        raw_input=arguments,
-        raw_output=outcome.to_dict(),
-        is_error=not outcome.ok,
-    )
+    raw: dict[str, Any] = {"raw_input": arguments, "raw_output": outcome.to_dict()}
+    return ToolOutput(tool_name=tool_name, blocks=blocks, is_error=not outcome.ok, **raw)
 
 
 class FsAgentToolSpec(BaseToolSpec):
@@ -158,7 +160,7 @@ class FsAgentToolSpec(BaseToolSpec):
         self._tools: dict[str, FsAgentTool] = {tool.core.name: tool for tool in made}
         self.spec_functions = [*self._tools]
         for name, tool in self._tools.items():
-            vars(self).update(zip((name, f"a{name}"), functions(tool.core), strict=True))
+            vars(self).update({name: tool.fn, f"a{name}": tool.async_fn})
 
     if TYPE_CHECKING:
 
@@ -176,54 +178,7 @@ class FsAgentToolSpec(BaseToolSpec):
         metadata = func_to_metadata_mapping or {}
         made: list[FunctionTool] = []
         for one in spec_functions or self.spec_functions:
-            names = (one, one) if isinstance(one, str) else one
-            tool = self._tools[names[0]]
-            own = metadata.get(names[0]) or metadata.get(names[1])
+            name, other = (one, one) if isinstance(one, str) else one
+            own, tool = metadata.get(name) or metadata.get(other), self._tools[name]
             made.append(FsAgentTool(tool.core, own, tool.images))
         return made
-
-
-def functions(tool: Tool) -> tuple[Callable[..., str], Callable[..., Awaitable[str]]]:
-    """The tool as Python functions, sync and async, that answer with text.
-
-    Agents that write code are shown their signature and documentation.
-    """
-
-    def run(*given: Any, **arguments: Any) -> str:
-        return _answer(tool, tool.by_position(given, arguments)).text
-
-    async def arun(*given: Any, **arguments: Any) -> str:
-        return (await _aanswer(tool, tool.by_position(given, arguments))).text
-
-    fields = [f"{n}: {f['description']}" for n, f in tool.schema["properties"].items()]
-    for function in (run, arun):
-        function.__name__ = tool.name
-        function.__doc__ = "\n".join([tool.description, "", *fields])
-        vars(function)["__signature__"] = tool.signature
-    return run, arun
-
-
-def _answer(tool: Tool, sent: dict[str, Any]) -> Outcome:
-    with _running(tool, sent) as (here, _):
-        return here.call(sent)
-
-
-async def _aanswer(tool: Tool, sent: dict[str, Any]) -> Outcome:
-    with _running(tool, sent) as (here, context):
-
-        def write(text: str) -> None:
-            context.write_event_to_stream(OutputDelta(tool_name=tool.name, delta=text))
-
-        with emitting(write if context else None), in_turn(tool.effect_of(sent), sent):
-            return await here.acall(sent)
-
-
-@contextmanager
-def _running(tool: Tool, sent: dict[str, Any]) -> Iterator[tuple[Tool, Any]]:
-    """The tool in the step of a workflow that runs it, if one does, and the step's context."""
-    try:
-        context: Any = Context.get_step_context()
-    except WorkflowRuntimeError:
-        context = None
-    with tool.within(context) as here, inside(context), identified(call=call_of(sent)):
-        yield here, context

@@ -1,40 +1,19 @@
 """A toolset as an MCP server, for any transport of the SDK."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
-from functools import partial
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Unpack
 
 from anyio import to_thread
 from mcp import MCPError, types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import ServerRequestContext as Context
 from mcp.server.lowlevel import Server
 
-from fsagent_tools import (
-    Outcome,
-    Tool,
-    Toolset,
-    Workspace,
-    Workspaces,
-    approving,
-    emitting,
-    identified,
-    select_tools,
-)
+from fsagent_tools import Effect, Outcome, Tool, Toolset, Workspace, Workspaces, select_tools
 from fsagent_tools.errors import ActionDenied
-from fsagent_tools.types import Options
-from fsagent_tools_mcp.approval import InputRequired, asker, call_id
-from fsagent_tools_mcp.content import described, result
-from fsagent_tools_mcp.meta import SESSION
-from fsagent_tools_mcp.progress import reporting
-from fsagent_tools_mcp.roots import beneath, roots_of, wanted
-
-INSTRUCTIONS = "These tools work on one project directory; "
-PATHS = {False: "paths are relative to it.", True: "/ is its root."}
-
-Context = ServerRequestContext[Any, Any]
+from fsagent_tools.types import Block, Options
+from fsagent_tools_mcp.client import Client, InputRequired, session_of
 
 
 def server(
@@ -59,83 +38,71 @@ def server(
     Raises:
         ConfigInvalid: If an option is wrong.
     """
-    where = seats(workspace) if isinstance(workspace, str | Path) else workspace
+    is_path = isinstance(workspace, str | Path)
+    where: Any = (lambda context: (workspace, session_of(context))) if is_path else workspace
     return server_of(select_tools(where, toolset, **options), approval=approval)
 
 
 def server_of(bound: Iterable[Tool], *, approval: bool = False) -> Server[Any]:
-    """`server` with tools that are bound already."""
+    """`server` with tools that `select_tools` has bound already."""
     tools = {tool.name: tool for tool in bound}
-    pools = {id(tool.pool): tool.pool for tool in tools.values() if tool.pool}
-    listed: dict[str, Any] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    listed["tools"] = [described(tool) for tool in tools.values()]
 
-    async def list_tools(context: Context, params: Any) -> dict[str, Any]:
-        return listed
+    async def list_tools(context: Context, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[*map(_described, tools.values())])
 
-    async def call_tool(context: Context, params: Any) -> dict[str, Any]:
-        tool = tools.get(params.name)
-        if tool is None:
-            named = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
-            raise MCPError(types.INVALID_PARAMS, named)
-        _close_at_end(context, pools)
-        call = call_id(params)
-        roots = await roots_of(context, params)
-        if roots is None:
-            asked = {"inputRequests": {**wanted(context)}, "requestState": f"{call} "}
-            return {"resultType": "input_required", **asked}
-        asking = approving(asker(context, params, call)) if approval else nullcontext()
-        with identified(session=_session(context), call=call), asking:
-            found = await _called(tool, context, params.arguments or {}, roots)
-        if isinstance(found, InputRequired):
-            return found.result(wanted(context))
-        return result(found)
+    async def call_tool(context: Context, params: Any) -> Any:
+        if (tool := tools.get(params.name)) is None:
+            known = f"There is no tool {params.name!r}. There are: {', '.join(tools)}."
+            raise MCPError(types.INVALID_PARAMS, known)
+        _close_at_end(context, tool.pool)
+        try:
+            async with Client(context, params).calling(tool, approval=approval) as here:
+                outcome = await here.acall(params.arguments or {})
+        except InputRequired as waiting:
+            return waiting.args[0]
+        except ActionDenied as refusal:
+            outcome = Outcome.refused(refusal, tool.entry.result)
+        return types.CallToolResult(
+            content=[types.TextContent(text=outcome.text), *map(_content, outcome.blocks)],
+            structured_content=outcome.facts(),  # what the text has not
+            is_error=not outcome.ok,
+        )
 
-    made: Server[Any] = Server(
+    is_virtual = any(tool.workspace.files.virtual for tool in tools.values())
+    paths = "/ is its root" if is_virtual else "paths are relative to it"
+    return Server(
         "fsagent-tools",
         version=version("fsagent-tools"),
-        instructions=INSTRUCTIONS + PATHS[any(t.workspace.files.virtual for t in tools.values())],
+        instructions=f"These tools work on one project directory; {paths}.",
         get_tool_input_schema=lambda name: tools[name].schema if name in tools else None,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
     )
-    made.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)
-    made.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    return made
 
 
-async def _called(
-    tool: Tool, context: Context, arguments: Mapping[str, Any], roots: Sequence[types.Root]
-) -> Outcome | InputRequired:
-    async with reporting(context) as emit:
-        with tool.within(context) as here, emitting(emit):
-            try:
-                return await beneath(here, roots).acall(arguments)
-            except InputRequired as waiting:
-                return waiting
-            except ActionDenied as refusal:
-                return Outcome.refused(refusal, tool.entry.result)
+def _described(tool: Tool) -> types.Tool:
+    """Name, schema, and what the effect means to a client."""
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.effect is Effect.READ,
+        destructive_hint=tool.effect in (Effect.WRITE, Effect.DELETE, Effect.EXECUTE),
+        open_world_hint=tool.effect in (Effect.EXECUTE, Effect.NETWORK),
+    )
+    return types.Tool(
+        name=tool.name, description=tool.description, input_schema=tool.schema, annotations=hints
+    )
 
 
-def _close_at_end(context: Context, pools: Mapping[int, Workspaces]) -> None:
+def _content(block: Block) -> types.ContentBlock:
+    if block.kind == "image":
+        return types.ImageContent(data=block.data, mime_type=block.mime_type)
+    file: Any = {"uri": "file:///document", "blob": block.data, "mime_type": block.mime_type}
+    return types.EmbeddedResource(resource=types.BlobResourceContents(**file))
+
+
+def _close_at_end(context: Context, pool: Workspaces | None) -> None:
     """What is of the transport's session ends with it, when the client ends it or falls silent."""
     connection = context.session._connection
-    if connection.session_id and not connection.state.get(__name__):
-        connection.state[__name__] = True
-        for pool in pools.values():
-            end = partial(to_thread.run_sync, pool.end, connection.session_id)
-            connection.exit_stack.push_async_callback(end)
-
-
-def seats(path: str | Path) -> Callable[[Context | None], tuple[str | Path, str | None]]:
-    """For `Workspaces`: a workspace at `path` for each session."""
-    return lambda context: (path, _session(context))
-
-
-def _session(context: Context | None) -> str | None:
-    """What the client names its session, else the transport's, which only HTTP has."""
-    if context is None:
-        return None
-    named = (context.meta or {}).get(SESSION)
-    if isinstance(named, str):
-        return named
-    headers = getattr(context.request, "headers", {})
-    return headers.get("mcp-session-id")
+    if pool and connection.session_id and __name__ not in connection.state:
+        connection.state[__name__] = pool
+        end = connection.exit_stack.push_async_callback
+        end(to_thread.run_sync, pool.end, connection.session_id)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import socket
 import subprocess
@@ -15,7 +16,7 @@ from mcp.client.stdio import stdio_client
 
 from fsagent_tools import TOOLSETS, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools_mcp import http_app, server
+from fsagent_tools_mcp import SESSION, http_app, server
 from mcp_client import ERAS, Client, running
 from samples import arguments
 from tests.conftest import PATIENCE, alive, eventually
@@ -195,3 +196,62 @@ def test_the_name_of_a_host_has_no_case(shop):
     ):
         client.send(asked.format("LocalHost", port).encode())
         assert client.recv(12) == b"HTTP/1.1 400"  # of what is posted, not 421 nor 403
+
+
+async def test_two_sessions_over_http_are_apart(shop):
+    (shop / "a.txt").write_text("one\n" + "two\n" * 100_000)  # large files have to be read first
+    sent = {"file_path": "a.txt", "old_string": "one", "new_string": "1"}
+    with running(http_app(server(shop, "compact"))) as url:
+        first, second = (Client(f"{url}/mcp", mode="legacy") for _ in range(2))
+        async with first as anna, second as bert:
+            await anna.call_tool("Read", {"file_path": "a.txt"})
+            assert (await bert.call_tool("Edit", sent)).is_error
+            assert not (await anna.call_tool("Edit", sent)).is_error
+
+
+SESSIONS = [40, pytest.param(1500, marks=pytest.mark.slow)]
+START = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": NOBODY}
+READ = {"name": "read", "arguments": {"file_path": "shop/prices.py"}}
+
+
+def posted(method, params, number=1):
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def are_flat(counts):
+    """None is kept: some that the first sessions open, such as a log, are for all."""
+    return max(counts[len(counts) // 2 :]) <= max(counts[: len(counts) // 2]) + 2
+
+
+@pytest.mark.parametrize("count", SESSIONS)
+def test_sessions_over_http_that_end_leave_no_descriptor(count, shop):
+    accept = {"accept": "application/json, text/event-stream"}
+    counts = []
+    with served_at(shop) as (port, process), httpx.Client(timeout=PATIENCE, headers=accept) as http:
+        url = f"http://127.0.0.1:{port}/mcp"
+        for _ in range(count):
+            begun = http.post(url, json=posted("initialize", START))
+            session = {"mcp-session-id": begun.headers["mcp-session-id"]}
+            assert (
+                "def parse" in http.post(url, json=posted("tools/call", READ), headers=session).text
+            )
+            assert http.delete(url, headers=session).is_success
+            counts.append(len(os.listdir(f"/proc/{process.pid}/fd")))
+    assert are_flat(counts), counts
+
+
+@pytest.mark.parametrize("count", SESSIONS)
+def test_sessions_that_a_client_over_stdio_names_need_no_descriptors(count, shop):
+    counts = []
+    with subprocess.Popen(
+        [sys.executable, *SERVE], cwd=shop, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as served:
+        sent = [posted("initialize", START)]
+        sent += [posted("tools/call", {**READ, "_meta": {SESSION: f"{n}"}}) for n in range(count)]
+        for message in sent:
+            served.stdin.write(json.dumps(message) + "\n")
+            served.stdin.flush()
+            assert "error" not in json.loads(served.stdout.readline())
+            counts.append(len(os.listdir(f"/proc/{served.pid}/fd")))
+        served.kill()
+    assert are_flat(counts), counts
