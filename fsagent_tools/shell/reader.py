@@ -8,8 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cache, partial
-from time import monotonic
+from functools import cache
 
 from fsagent_tools.policy import Limits
 from fsagent_tools.runtime.aside import aside
@@ -91,27 +90,3 @@ def _alive() -> str:
 
 def _unblocked(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
-
-
-def run_reader(
-    argv: Sequence[str], readable: Iterable[str], given: bytes, seconds: float, limits: Limits
-) -> tuple[bytes, bytes]:
-    """Output and errors of a reader with `given` as its input.
-
-    Raises `TimeoutError` after `seconds`, also while it is still starting or ending; `OSError` when
-    it cannot be started.
-    """
-    until = monotonic() + seconds
-    return aside(partial(_run, argv, readable, given, until, limits), until)
-
-
-def _run(
-    argv: Sequence[str], readable: Iterable[str], given: bytes, until: float, limits: Limits
-) -> tuple[bytes, bytes]:
-    with start_reader(argv, readable, "/", subprocess.PIPE, limits) as it:
-        try:
-            return it.communicate(given, timeout=max(until - monotonic(), 0))
-        except subprocess.TimeoutExpired:
-            raise TimeoutError from None
-        finally:
-            it.end()
