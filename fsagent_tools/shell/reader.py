@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 
 from fsagent_tools.policy import Limits
-from fsagent_tools.runtime.aside import aside
 from fsagent_tools.shell import landlock, seccomp
 
 SHARED_OBJECTS = (  # what programs are made of
@@ -79,7 +79,8 @@ def start_reader(
         return reader
 
     # Who confines itself does so for good, but for its own thread and what that starts only.
-    return aside(confined)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(confined).result()
 
 
 @cache

@@ -4,8 +4,9 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
@@ -13,8 +14,6 @@ from fsagent_tools.files.base import Place
 from fsagent_tools.results import Findings
 from fsagent_tools.runtime import shadows
 from fsagent_tools.runtime.forked import owned
-from fsagent_tools.runtime.once import once
-from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.session.review import Lint
 from fsagent_tools.workspace import lazy
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from fsagent_tools.web.search import SearchSettings
 
 
+_MAX_PAGES = 4
 _MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them
 
 
@@ -47,6 +47,28 @@ class Originals(dict[str, bytes]):
             self[path] = before or b""
             if len(self) > _MAX_FILES:
                 self.pop(next(iter(self)), None)
+
+
+class _Once(cached_property[Any]):
+    """The same for all threads that ask; since Python 3.12 `cached_property` makes one for each.
+
+    The last of them would stay, and the end of another one would end what it had begun.
+    """
+
+    def __get__(self, services: Any, owner: type | None = None) -> Any:
+        if services is None:
+            return self
+        with services.making:
+            made = vars(services)
+            if self.attrname not in made:
+                made[self.attrname] = self.func(services)
+            return made[self.attrname]
+
+
+if TYPE_CHECKING:
+    once = cached_property
+else:
+    once = _Once
 
 
 class Services:
@@ -73,10 +95,10 @@ class Services:
         if servers:
             lazy.servers.languages_of(servers)
         self.server_settings = dict(servers or {})
-        self.pages = Recent()  # fetched last: a long one is read on from the same text
+        self.pages = dict[Any, Any]()  # fetched last: a long one is read on from the same text
         self._named = set[str]()  # variables that a command was told of
         self.originals = Originals()
-        self.callers, self.using = 0, Lock()  # operations under way
+        self.callers, self.using, self.making = 0, Lock(), RLock()  # callers: calls under way
         owned(self)
 
     @once
@@ -114,6 +136,13 @@ class Services:
     def jobs(self) -> "Jobs":
         """Background commands; they end with the session, however that ends."""
         return lazy.jobs.Jobs()
+
+    def keep_page(self, key: object, page: object) -> None:
+        with self.using:
+            self.pages.pop(key, None)
+            self.pages[key] = page
+            if len(self.pages) > _MAX_PAGES:
+                del self.pages[next(iter(self.pages))]
 
     def private_directory(self, path: str) -> str:
         """The directory of this session's commands, if `path` is beneath it, else ""."""
@@ -230,7 +259,7 @@ class Services:
 
     def disown(self) -> None:
         """What runs stays with the process that was forked; here it may be asked for anew."""
-        self.callers, self.using = 0, Lock()
+        self.callers, self.using, self.making = 0, Lock(), RLock()
         for name in ("jobs", "servers"):
             vars(self).pop(name, None)
 
