@@ -1,1 +1,1 @@
-"""One process of Python: threads, forks, imports, its state directory."""
+"""One process of Python: forks, imports, its state directory."""
