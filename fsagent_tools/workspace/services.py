@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
 from fsagent_tools.files.base import Place
 from fsagent_tools.results import Findings
-from fsagent_tools.runtime import shadows
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned, shadows
 from fsagent_tools.session.review import Lint
 from fsagent_tools.workspace import lazy
 

@@ -1,5 +1,6 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,6 @@ from fsagent_tools.gate.request import Origins
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.runtime.state import shared_home
 from fsagent_tools.session.encodings import Encodings
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fsagent_tools.web.search import SearchSettings
 
 PathForm = Literal["relative", "virtual"]
+_Given = str | PathLike[str] | None
 _MOST_VIEWS = 64  # of a workspace that are found again
 
 
@@ -114,7 +115,7 @@ class Workspace(Direct, Rewind):
         check_types(given, files=Store | None, approve_effects=Iterable)
         check_guards(policy, approve, log)
         check_types({"state": state}, state=str | PathLike | None)
-        home = shared_home(state, root, cache_dir)
+        home = _shared_home(state, root, cache_dir)
         self.policy = (policy or Policy()).closed_to(home)
         self.files = _files(root, files, self.policy, durable=durable)
         local = self.files.local_root
@@ -290,3 +291,30 @@ def _files(
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
     return LocalFiles(Path(root).expanduser(), policy, durable=durable)
+
+
+def _shared_home(given: _Given, root: _Given, cache_dir: _Given) -> str:
+    """The directory of `Workspace(state=...)`, links resolved; "" for None. Raises `ConfigInvalid`.
+
+    It has to be there: where a volume is not mounted, each host would keep a state of its own.
+    """
+    if given is None:
+        return ""
+    if root is None or cache_dir is not None:
+        what = "a workspace of files elsewhere" if root is None else "line indexes in cache_dir"
+        raise ConfigInvalid(f"state is not for {what}.", hint="Leave out one of the two.")
+    path = Path(given).expanduser()
+    home, own = (os.path.realpath(each) for each in (path, Path(root).expanduser()))
+    beside = "Give a directory outside the root, which neither tools nor commands may reach."
+    shared = "Make it, or mount the volume that the hosts share."
+    for wrong, is_so, hint in (
+        ("is relative", not path.is_absolute(), "Give its whole path."),
+        ("does not exist", not path.exists(), shared),
+        ("is not a directory", not path.is_dir(), beside),
+        ("is inside the root", f"{home}/".startswith(f"{own.rstrip('/')}/"), beside),
+        ("holds the root", own.startswith(f"{home.rstrip('/')}/"), beside),
+        ("cannot be written by this user", not os.access(home, os.W_OK | os.X_OK), shared),
+    ):
+        if is_so:
+            raise ConfigInvalid(f"state: {path} {wrong}.", hint=hint)
+    return home
