@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from weakref import ref
@@ -31,17 +32,16 @@ MAX_COMPARED = 1_000  # files under protected names, where nothing can be mounte
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 _NOT_ENTERED = (".git", "node_modules", "__pycache__")
 # Keys that a command may change: they name branches, remotes and people, and run nothing.
-_HARMLESS = re.compile(
+_HARMLESS = (
     r"user\.(name|email|signingkey)|branch\..+\.(remote|merge|rebase|description|pushremote|vscode-merge-base)"
     r"|remote\..+\.(url|fetch|push|prune|pushurl)|submodule\..+\.(url|active|update|branch)"
     r"|submodule\.active|remote\.pushdefault|pull\.(rebase|ff)|push\.(default|autosetupremote)"
     r"|rebase\.(autostash|autosquash)|merge\.ff|init\.defaultbranch|color\..+|advice\..+"
     r"|core\.(bare|filemode|symlinks|ignorecase|repositoryformatversion|logallrefupdates"
-    r"|autocrlf|eol)|extensions\.objectformat|lfs\.repositoryformatversion",
-    re.DOTALL,
+    r"|autocrlf|eol)|extensions\.objectformat|lfs\.repositoryformatversion"
 )
 # And choices of how git itself works and shows: one word, which names no program, file or address.
-_CHOICE = re.compile(
+_CHOICE = (
     r"blame\.(coloring|date|showemail|showroot)|branch\.(autosetupmerge|autosetuprebase|sort)"
     r"|checkout\.(defaultremote|guess|workers)|column\.[a-z]+|commit\.(cleanup|gpgsign|status|verbose)"
     r"|core\.(abbrev|checkstat|compression|longpaths|precomposeunicode|preloadindex|quotepath"
@@ -57,13 +57,17 @@ _CHOICE = re.compile(
     r"|rebase\.(missingcommitscheck|rebasemerges|stat|updaterefs)|remote\..+\.tagopt"
     r"|rerere\.(autoupdate|enabled)|stash\.(showpatch|showstat)"
     r"|status\.(branch|renames|short|showstash|showuntrackedfiles)"
-    r"|submodule\.(fetchjobs|recurse)|tag\.(gpgsign|sort)|user\.useconfigonly",
-    re.DOTALL,
+    r"|submodule\.(fetchjobs|recurse)|tag\.(gpgsign|sort)|user\.useconfigonly"
 )
 _WORD = re.compile(r"[\w.,:+-]*")
 _HARMFUL_VALUE = re.compile(r"^-|^ext::|^fd::|^!|[\x00-\x08\x0b-\x1f]")
 _PLACE = re.compile(r"(remote|submodule|branch)\..+\.(url|pushurl|remote|pushremote)", re.DOTALL)
+_compiled = cache(re.compile)  # the two tables above take longer than all else of this room
 _Content = tuple[int, bytes]  # mode and bytes of a file
+
+
+def _is(key: str, table: str) -> bool:
+    return bool(_compiled(table, re.DOTALL).fullmatch(key))
 
 
 @dataclass
@@ -284,11 +288,11 @@ class Protected:
             return ["not a file of git"]
         old, new = ({*self._values(data, kept)} for data in ((before or (0, b""))[1], after[1]))
         changed, values = {key for key, _ in old ^ new}, new - old
-        bad = {key for key in changed if not (_HARMLESS.fullmatch(key) or _CHOICE.fullmatch(key))}
+        bad = {key for key in changed if not (_is(key, _HARMLESS) or _is(key, _CHOICE))}
         return sorted(bad | {key for key, value in values if self._is_harmful(key, value)})
 
     def _is_harmful(self, key: str, value: str) -> bool:
-        if _CHOICE.fullmatch(key):
+        if _is(key, _CHOICE):
             return not _WORD.fullmatch(value)
         path = os.path.normpath(os.path.join(self._root, value))
         is_inside = _is_below(path, (self._root,)) and path != self._root
@@ -356,7 +360,7 @@ def _configured(root: str, git: str | None) -> list[str]:
         files, paths = {path: _read(path) for path in (os.path.join(root, o) for o in origins)}, []
         for key, value in map(_pair, fields[1::2]):
             word = os.path.expanduser(value.split(" ")[0])
-            for base in (root, f"{root}/.git") if word and not _HARMLESS.fullmatch(key) else ():
+            for base in (root, f"{root}/.git") if word and not _is(key, _HARMLESS) else ():
                 path = os.path.normpath(os.path.join(base, word))
                 if _is_below(path, (root,)) and os.path.exists(path):
                     paths.append(path)

@@ -9,26 +9,23 @@ from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
+from fsagent_tools import lint
 from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
-from fsagent_tools.files.base import Place
+from fsagent_tools.files.base import Place, Recorder
+from fsagent_tools.history.history import History
+from fsagent_tools.lint import ServerAnswer, ServerCheck
+from fsagent_tools.lsp.confinement import ServerConfinement
+from fsagent_tools.lsp.manager import LINT_TIMEOUT, ServerManager
+from fsagent_tools.lsp.servers import LanguageSettings, languages_of
+from fsagent_tools.policy import Policy
+from fsagent_tools.policy.programs import Programs
 from fsagent_tools.results import Findings
 from fsagent_tools.runtime import owned, shadows
 from fsagent_tools.session.review import Lint
-from fsagent_tools.workspace import lazy
-
-if TYPE_CHECKING:
-    from fsagent_tools.files.base import Recorder
-    from fsagent_tools.history.history import History
-    from fsagent_tools.lint import ServerAnswer, ServerCheck
-    from fsagent_tools.lsp.manager import ServerManager
-    from fsagent_tools.lsp.servers import LanguageSettings
-    from fsagent_tools.policy import Policy
-    from fsagent_tools.policy.programs import Programs
-    from fsagent_tools.shell.closed import ClosedPaths
-    from fsagent_tools.shell.jobs import Jobs
-    from fsagent_tools.shell.shell import Shell
-    from fsagent_tools.web.search import SearchSettings
-
+from fsagent_tools.shell.closed import ClosedPaths
+from fsagent_tools.shell.jobs import Jobs
+from fsagent_tools.shell.shell import Shell
+from fsagent_tools.web.search import SearchSettings
 
 _MAX_PAGES = 4
 _MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them
@@ -81,18 +78,18 @@ class Services:
     def __init__(  # noqa: PLR0913
         self,
         root: Path | None,
-        policy: "Policy",
+        policy: Policy,
         *,
         lint: Lint = "off",
-        search: "SearchSettings | None" = None,
-        servers: "LanguageSettings | None" = None,
+        search: SearchSettings | None = None,
+        servers: LanguageSettings | None = None,
         past: Mapping[str, Any] | None = None,
         state: str = "",
     ) -> None:
         self.root, self.lint, self.search = root, lint, search
         self._policy, self._past, self.state = policy, past, state
         if servers:
-            lazy.servers.languages_of(servers)
+            languages_of(servers)
         self.server_settings = dict(servers or {})
         self.pages = dict[Any, Any]()  # fetched last: a long one is read on from the same text
         self._named = set[str]()  # variables that a command was told of
@@ -108,7 +105,7 @@ class Services:
         return shadows.close(self._policy.changeable(self.root))
 
     @once
-    def history(self) -> "History":
+    def history(self) -> History:
         """What became of the files. Raises `NotConfigured` where it is off, `Denied`."""
         if self.root is None:
             raise not_local("The history needs")
@@ -117,7 +114,7 @@ class Services:
                 "This workspace keeps no history.",
                 hint="Make it without history=False and readonly.",
             )
-        return lazy.history.History(self.root, self._policy, **self._past, home=self.state)
+        return History(self.root, self._policy, **self._past, home=self.state)
 
     @property
     def keeps_history(self) -> bool:
@@ -127,14 +124,14 @@ class Services:
         """Paths and diffs of what a call changed just now, as far as the history knows."""
         return self.history.of_call(call) if self.keeps_history else iter(())
 
-    def recorder(self) -> "Recorder | None":
+    def recorder(self) -> Recorder | None:
         """What the door to files tells its changes to; None where nothing can be kept."""
         return self.history.recorder if self.history.kept else None
 
     @once
-    def jobs(self) -> "Jobs":
+    def jobs(self) -> Jobs:
         """Background commands; they end with the session, however that ends."""
-        return lazy.jobs.Jobs()
+        return Jobs()
 
     def keep_page(self, key: object, page: object) -> None:
         with self.using:
@@ -148,9 +145,9 @@ class Services:
         return self.jobs.holds(path) if "jobs" in vars(self) else ""
 
     @once
-    def programs(self) -> "Programs":
+    def programs(self) -> Programs:
         """The programs that may be started: nothing that the model could have written."""
-        return lazy.programs.Programs.of(self.root, self._policy)
+        return Programs.of(self.root, self._policy)
 
     @once
     def caches(self) -> str:
@@ -169,11 +166,11 @@ class Services:
         return os.path.realpath(place)
 
     @property
-    def shell(self) -> "Shell":
+    def shell(self) -> Shell:
         """Prepares commands. Raises `Denied`."""
         if self.root is None:
             raise not_local("Commands need")
-        return lazy.shell.Shell(
+        return Shell(
             os.path.realpath(self.root),
             self._policy,
             self.jobs.temp_dir,
@@ -187,22 +184,20 @@ class Services:
         )
 
     @once
-    def closed(self) -> "ClosedPaths":
+    def closed(self) -> ClosedPaths:
         """Finds what of the root programs may not read or change."""
         root = os.path.realpath(self.root or "/")
-        return lazy.closed.ClosedPaths(root, self._policy, state=self.state)
+        return ClosedPaths(root, self._policy, state=self.state)
 
     @once
-    def servers(self) -> "ServerManager":
+    def servers(self) -> ServerManager:
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
             raise not_local("Language servers need")
         allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        confinement = lazy.confinement.ServerConfinement(self.programs, self.closed, required=shut)
-        return lazy.manager.ServerManager(
-            Path(self.root).resolve(), self.server_settings, confinement
-        )
+        confinement = ServerConfinement(self.programs, self.closed, required=shut)
+        return ServerManager(Path(self.root).resolve(), self.server_settings, confinement)
 
     def review(
         self, mode: Lint, place: Place, before: bytes | None, after: bytes
@@ -212,32 +207,32 @@ class Services:
         if mode == "off":
             return None
         ask = None if self.root is None else self._server_check(Path(place.absolute))
-        return lazy.lint.review(mode, place.told, before, after, ask)
+        return lint.review(mode, place.told, before, after, ask)
 
-    def _server_check(self, file: Path) -> "ServerCheck":
+    def _server_check(self, file: Path) -> ServerCheck:
         """Asks the servers for `file`, in all for as long as a write waits for them; what was asked
         before `close` starts none after it.
         """
         servers = self.servers
-        deadline = time.monotonic() + lazy.manager.LINT_TIMEOUT
+        deadline = time.monotonic() + LINT_TIMEOUT
 
-        def check(text: str) -> "ServerAnswer":
+        def check(text: str) -> ServerAnswer:
             try:
                 names = [spec.name for spec in servers.select(file, text).specs]
             except NoLanguageServer:
-                return lazy.lint.ServerAnswer()
+                return ServerAnswer()
             left = max(deadline - time.monotonic(), 0)
             diagnosis = servers.diagnose_soon(file, text, left)
             if diagnosis is None:
-                return lazy.lint.ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
+                return ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
             missing = "; ".join(f"{each.server}: {each.reason}" for each in diagnosis.missing)
-            return lazy.lint.ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
+            return ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
 
         return check
 
     def written(self, place: Place, before: bytes, after: bytes) -> str:
         """What to tell at once of a change: that a text does not parse any more."""
-        return lazy.lint.broken(place.told, before, after)
+        return lint.broken(place.told, before, after)
 
     @property
     def running(self) -> list[str]:
