@@ -15,7 +15,7 @@ from fsagent_tools.effects import RISK, Effect
 from fsagent_tools.encoding import decode, encoded, with_escapes
 from fsagent_tools.errors import AlreadyExists, InvalidArguments
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.gate.gate import Gated, Operation, run_gated
+from fsagent_tools.gate.gate import Call, Gated, run
 from fsagent_tools.history.history import History
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import Style
@@ -46,38 +46,6 @@ _AS_WELL: dict[type, tuple[type, ...]] = {float: (int,), bytes: (bytearray,)}
 _Method = Callable[Concatenate[_S, _P], _T]
 
 
-class MethodCall(Operation):
-    """One call of a method: `execute` runs it."""
-
-    def __init__(
-        self,
-        action: str,
-        effect: Effect,
-        method: Callable[[], Any],
-        given: Mapping[str, Any],
-        kinds: Mapping[str, tuple[type, ...]],
-    ) -> None:
-        self.action, self.effect, self.risk = action, effect, RISK[effect]
-        self._method, self._given, self._kinds = method, given, kinds
-        self.sent: Arguments = Arguments({n: _readable(v) for n, v in given.items()})
-
-    def params(self) -> "Arguments":
-        """The arguments, if each has its type. Raises `InvalidArguments`."""
-        for name, value in self._given.items():
-            if (expected := self._kinds.get(name)) and not isinstance(value, expected):
-                raise InvalidArguments(
-                    f"{name} is {expected[0].__name__}, not {type(value).__name__}.",
-                    hint=f"Call it with {expected[0].__name__} as {name}.",
-                )
-        return self.sent
-
-    def execute(self, params: object) -> Any:
-        return self._method()
-
-    def arguments(self, params: object) -> Mapping[str, Any]:
-        return {**self.sent}
-
-
 class Arguments(dict[str, Any]):
     """Arguments of a method, as records have them."""
 
@@ -106,14 +74,38 @@ def verb(
             if current.get().inside is self.session:
                 return method(self, *args, **more)
             given = {**dict(zip(names, args, strict=False)), **more}
-            asked = MethodCall(action, effect, lambda: method(self, *args, **more), given, kinds)
-            asked.name, asked.is_mark = method.__name__, mark
-            done: _T = run_gated(self, asked)
-            return done
+            sent = Arguments({name: _readable(value) for name, value in given.items()})
+
+            def validate() -> Arguments:
+                _check_kinds(given, kinds)
+                return sent
+
+            call = Call(
+                action,
+                method.__name__,
+                effect,
+                RISK[effect],
+                sent,
+                validate=validate,
+                execute=lambda _: method(self, *args, **more),
+                arguments=dict,
+                is_mark=mark,
+            )
+            result: _T = run(self, call)
+            return result
 
         return passing
 
     return declare
+
+
+def _check_kinds(given: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]]) -> None:
+    for name, value in given.items():
+        if (expected := kinds.get(name)) and not isinstance(value, expected):
+            raise InvalidArguments(
+                f"{name} is {expected[0].__name__}, not {type(value).__name__}.",
+                hint=f"Call it with {expected[0].__name__} as {name}.",
+            )
 
 
 def _kinds(annotation: Any) -> tuple[type, ...]:

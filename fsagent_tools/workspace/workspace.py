@@ -12,7 +12,6 @@ from fsagent_tools.files.base import Copied, Done
 from fsagent_tools.files.guarded import GuardedFiles, LockedFile
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.memory import Store
-from fsagent_tools.gate.gate import check_guards
 from fsagent_tools.gate.request import Approve, Origins
 from fsagent_tools.lines.ids import STYLES, StyleName
 from fsagent_tools.lsp.servers import LanguageSettings
@@ -110,7 +109,7 @@ class Workspace(Direct, Rewind):
         check_types(given, durable=bool, history=bool, approve_direct=bool)
         check_types(given, servers=Mapping | None, encodings=Mapping | None)
         check_types(given, files=Store | None, approve_effects=Iterable)
-        check_guards(policy, approve, log)
+        _check_guards(policy, approve, log)
         check_types({"state": state}, state=str | PathLike | None)
         home = _shared_home(state, root, cache_dir)
         self.policy = (policy or Policy()).closed_to(home)
@@ -315,3 +314,13 @@ def _shared_home(given: _Given, root: _Given, cache_dir: _Given) -> str:
         if is_so:
             raise ConfigInvalid(f"state: {path} {wrong}.", hint=hint)
     return home
+
+
+def _check_guards(policy: object, approve: object, log: object) -> None:
+    """Raise `ConfigInvalid` for what would fail only when it is first asked."""
+    if policy is not None and not hasattr(policy, "check_action"):
+        raise ConfigInvalid(f"policy is a Policy, not {policy!r}: Policy(readonly=True).")
+    if approve is not None and not callable(approve):
+        raise ConfigInvalid(f"approve is a function that gets each Request, not {approve!r}.")
+    if log is not None and not hasattr(log, "event"):
+        raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")
