@@ -22,7 +22,6 @@ from fsagent_tools.errors import (
     NoMatch,
     ToolError,
 )
-from fsagent_tools.gate.all_or_none import as_one
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.session.editing import Written
@@ -36,6 +35,7 @@ from fsagent_tools.session.planned import (
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import newline_of
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.all_or_none import as_one
 from fsagent_tools.toolkit.edited import of_sent
 
 Seek = Callable[[bytes, str, str, Choice], Found]  # of a quote in a text

@@ -14,11 +14,11 @@ from fsagent_tools.edits.messages import PLACES_NAMED, Telling, find_or_tell
 from fsagent_tools.edits.replace import find
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import InvalidArguments
-from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.ids import split_ids
 from fsagent_tools.session.editing import Edit, Written, editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.toolkit.edited import Edited, EditMarks, How, edited_of, numbered_lines
 
 _FURTHER = ("file_path", "old_string", "new_string")

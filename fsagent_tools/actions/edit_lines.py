@@ -19,7 +19,6 @@ from fsagent_tools.edits.by_id import (
     split_part,
 )
 from fsagent_tools.errors import InvalidArguments, InvalidChange
-from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
@@ -27,6 +26,7 @@ from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.toolkit.coercion import item_under_own_names
 from fsagent_tools.toolkit.edited import clipped
 from fsagent_tools.workspace import Staleness

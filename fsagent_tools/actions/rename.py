@@ -12,7 +12,6 @@ from fsagent_tools.edits.by_id import locate
 from fsagent_tools.encoding import encoded
 from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, InvalidChange, NoMatch
 from fsagent_tools.files.base import Place
-from fsagent_tools.gate.all_or_none import all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lsp.language_server import LanguageServer
@@ -22,6 +21,7 @@ from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import clip, in_quotes, some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.all_or_none import all_or_none
 from fsagent_tools.toolkit.edited import clipped, of_files
 from fsagent_tools.toolkit.params import number_as_text
 

@@ -1,4 +1,4 @@
-"""Every call on a workspace passes here, whoever makes it: `run`, from top to bottom.
+"""Every call on a workspace passes here, whoever makes it: `run_gated`, from top to bottom.
 
 Configuration comes before it, where a path becomes a workspace; the policy of paths after it, at
 the door to files, where the object is known.
@@ -50,7 +50,7 @@ class Gated:
 
 
 @dataclass(frozen=True)
-class Call:
+class GatedCall:
     """What asks to pass: a call of a tool, or of one of a workspace's own methods."""
 
     action: str  # the name that a policy knows it by
@@ -68,7 +68,7 @@ class Call:
     is_mark: bool = False  # it belongs to the host's own history: a checkpoint, an undo
 
 
-def run(workspace: Gated, call: Call) -> Any:
+def run_gated(workspace: Gated, call: GatedCall) -> Any:
     """Pass one call and carry it out: log, policy of actions, parameters, approval, run.
 
     Returns what `call.answer` or `call.refuse` makes of it, raises what the host's callbacks raise.
@@ -147,8 +147,8 @@ def _in_use(workspace: Gated) -> Iterator[None]:
                     other.rest()
 
 
-def _logged(workspace: Gated, call: Call) -> AbstractContextManager[Any]:
-    """What `run` notes of the call: `params`, `error`, and what was `done`."""
+def _logged(workspace: Gated, call: GatedCall) -> AbstractContextManager[Any]:
+    """What `run_gated` notes of the call: `params`, `error`, and what was `done`."""
     if workspace.log is None or current.get().dry:
         return nullcontext(SimpleNamespace())
     runs = call.effect is Effect.EXECUTE

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from functools import cache
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from weakref import ref
@@ -62,12 +62,8 @@ _CHOICE = (
 _WORD = re.compile(r"[\w.,:+-]*")
 _HARMFUL_VALUE = re.compile(r"^-|^ext::|^fd::|^!|[\x00-\x08\x0b-\x1f]")
 _PLACE = re.compile(r"(remote|submodule|branch)\..+\.(url|pushurl|remote|pushremote)", re.DOTALL)
-_compiled = cache(re.compile)  # the two tables above take longer than all else of this room
+_is = partial(re.fullmatch, flags=re.DOTALL)  # compiles at first use: the tables take long
 _Content = tuple[int, bytes]  # mode and bytes of a file
-
-
-def _is(key: str, table: str) -> bool:
-    return bool(_compiled(table, re.DOTALL).fullmatch(key))
 
 
 @dataclass
@@ -288,11 +284,11 @@ class Protected:
             return ["not a file of git"]
         old, new = ({*self._values(data, kept)} for data in ((before or (0, b""))[1], after[1]))
         changed, values = {key for key, _ in old ^ new}, new - old
-        bad = {key for key in changed if not (_is(key, _HARMLESS) or _is(key, _CHOICE))}
+        bad = {key for key in changed if not (_is(_HARMLESS, key) or _is(_CHOICE, key))}
         return sorted(bad | {key for key, value in values if self._is_harmful(key, value)})
 
     def _is_harmful(self, key: str, value: str) -> bool:
-        if _is(key, _CHOICE):
+        if _is(_CHOICE, key):
             return not _WORD.fullmatch(value)
         path = os.path.normpath(os.path.join(self._root, value))
         is_inside = _is_below(path, (self._root,)) and path != self._root
@@ -360,7 +356,7 @@ def _configured(root: str, git: str | None) -> list[str]:
         files, paths = {path: _read(path) for path in (os.path.join(root, o) for o in origins)}, []
         for key, value in map(_pair, fields[1::2]):
             word = os.path.expanduser(value.split(" ")[0])
-            for base in (root, f"{root}/.git") if word and not _is(key, _HARMLESS) else ():
+            for base in (root, f"{root}/.git") if word and not _is(_HARMLESS, key) else ():
                 path = os.path.normpath(os.path.join(base, word))
                 if _is_below(path, (root,)) and os.path.exists(path):
                     paths.append(path)

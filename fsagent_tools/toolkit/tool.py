@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from fsagent_tools.call import approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
-from fsagent_tools.gate.gate import Call, approver, run
+from fsagent_tools.gate.gate import GatedCall, approver, run_gated
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.asyncio_bridge import called
@@ -189,7 +189,7 @@ class Tool:
         """
         tool = self._meant(arguments)
         action = tool.entry.action
-        call = Call(
+        call = GatedCall(
             action.name,
             tool.name,
             action.effect,
@@ -203,7 +203,7 @@ class Tool:
             refuse=tool._refused,
             is_tool=True,
         )
-        outcome: Outcome = run(self.workspace, call)
+        outcome: Outcome = run_gated(self.workspace, call)
         return outcome
 
     def effect_of(self, arguments: Mapping[str, Any] | str) -> Effect:

@@ -15,7 +15,7 @@ from fsagent_tools.effects import RISK, Effect
 from fsagent_tools.encoding import decode, encoded, with_escapes
 from fsagent_tools.errors import AlreadyExists, InvalidArguments
 from fsagent_tools.files.local import LocalFiles
-from fsagent_tools.gate.gate import Call, Gated, run
+from fsagent_tools.gate.gate import Gated, GatedCall, run_gated
 from fsagent_tools.history.history import History
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.ids import Style
@@ -80,7 +80,7 @@ def verb(
                 _check_kinds(given, kinds)
                 return sent
 
-            call = Call(
+            call = GatedCall(
                 action,
                 method.__name__,
                 effect,
@@ -91,7 +91,7 @@ def verb(
                 arguments=dict,
                 is_mark=mark,
             )
-            result: _T = run(self, call)
+            result: _T = run_gated(self, call)
             return result
 
         return passing
