@@ -4,12 +4,11 @@ Configuration comes before it, where a path becomes a workspace; the policy of p
 the door to files, where the object is known.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from weakref import ReferenceType, ref
 
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
     from fsagent_tools.files.guarded import GuardedFiles
     from fsagent_tools.policy import Policy
     from fsagent_tools.session.memory import Session
-
-# Workspaces of this process that hold something open while nobody calls: five descriptors each, of
-# which the history has three.
-_MAX_OPEN = 12
-_used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use
 
 
 class Gated:
@@ -40,13 +34,6 @@ class Gated:
     approve_effects: frozenset[Effect]
     approve_direct: bool
     origins: Origins
-
-    def rest(self) -> None:
-        """Give up open handles and texts; what was shown and background commands stay."""
-        self.session.free()
-        self.session.store.rest()
-        self.services.rest()
-        self.files.close()
 
 
 @dataclass(frozen=True)
@@ -75,8 +62,7 @@ def run_gated(workspace: Gated, call: GatedCall) -> Any:
     """
     call_id = current.get().ids.get("call")  # the caller's; a log gives one of its own to others
     session = workspace.session
-    _ = workspace.services.changeable  # closed to imports, once
-    with _in_use(workspace), importing(), _logged(workspace, call) as event:
+    with workspace.services.in_use(workspace), importing(), _logged(workspace, call) as event:
 
         def execute() -> Any:
             """Whatever comes of it, the session may have had something from outside then."""
@@ -127,32 +113,12 @@ def approver(workspace: Gated, effect: Effect, *, is_tool: bool) -> Approve | No
     return workspace.approve if own is None else own
 
 
-@contextmanager
-def _in_use(workspace: Gated) -> Iterator[None]:
-    """Count the callers of a workspace; of very many, those used longest ago rest."""
-    services = workspace.services
-    with services.using:
-        services.callers += 1
-    try:
-        yield
-    finally:
-        with services.using:
-            services.callers -= 1
-        _used.pop(id(workspace), None)
-        _used[id(workspace)] = ref(workspace)
-        while len(_used) > _MAX_OPEN:
-            with suppress(StopIteration, RuntimeError):  # other threads do the same
-                found = _used.pop(next(iter(_used)), None)
-                if other := found and found():
-                    other.rest()
-
-
-def _logged(workspace: Gated, call: GatedCall) -> AbstractContextManager[Any]:
+def _logged(workspace: Gated, call: GatedCall) -> Any:
     """What `run_gated` notes of the call: `params`, `error`, and what was `done`."""
     if workspace.log is None or current.get().dry:
         return nullcontext(SimpleNamespace())
     runs = call.effect is Effect.EXECUTE
-    logged: AbstractContextManager[Any] = workspace.log.event(
+    return workspace.log.event(
         call.name,
         call.effect.value,
         workspace.session.id,
@@ -163,7 +129,6 @@ def _logged(workspace: Gated, call: GatedCall) -> AbstractContextManager[Any]:
         mark=call.is_mark,
         found=workspace.services.diffs_of_call,
     )
-    return logged
 
 
 def _is_from_outside(policy: "Policy", effect: Effect, params: Any) -> bool:

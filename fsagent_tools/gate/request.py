@@ -20,15 +20,7 @@ from fsagent_tools.names import display
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
 _MAX_ORIGINS, _keeping = 1000, Lock()  # texts
 LISTED = 20  # entries of a tree that a request names
-VERBS = {
-    "write": "overwrite",
-    "mkdir": "new directory",
-    "move": "rename",
-    "copy": "copy",
-    "remove": "delete",
-    "undo": "undo",
-    "redo": "redo",
-}
+VERBS = {"write": "overwrite", "mkdir": "new directory", "move": "rename", "remove": "delete"}
 _T = TypeVar("_T")
 
 
@@ -204,7 +196,7 @@ def describe(change: PendingChange) -> str:
     if change.verb == "write" and not change.replaces:
         return _diff(change)
     paths = [*map(display, change.paths)]
-    lines = [f"{VERBS[change.verb]} {' -> '.join(paths)}"]
+    lines = [f"{VERBS.get(change.verb, change.verb)} {' -> '.join(paths)}"]
     if change.replaces:
         lines.append(f"replaces {paths[-1]}")
     lines += [f"  {display(name)}" for name in change.members[:LISTED]]

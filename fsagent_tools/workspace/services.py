@@ -4,10 +4,12 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType, ref
 
 from fsagent_tools import lint
 from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
@@ -27,6 +29,10 @@ from fsagent_tools.shell.jobs import Jobs
 from fsagent_tools.shell.shell import Shell
 from fsagent_tools.web.search import SearchSettings
 
+# Workspaces of this process that hold something open while nobody calls: five descriptors each, of
+# which the history has three.
+_MAX_OPEN = 12
+_used: dict[int, ReferenceType[Any]] = {}  # in the order of their last use
 _MAX_PAGES = 4
 _MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them
 
@@ -238,6 +244,25 @@ class Services:
     def running(self) -> list[str]:
         """The background commands that run."""
         return [j.script for j in self.jobs.all() if j.running] if "jobs" in vars(self) else []
+
+    @contextmanager
+    def in_use(self, workspace: Any) -> Iterator[None]:
+        """Count the callers of its workspace; of very many, those used longest ago rest."""
+        _ = self.changeable  # closed to imports, once
+        with self.using:
+            self.callers += 1
+        try:
+            yield
+        finally:
+            with self.using:
+                self.callers -= 1
+            _used.pop(id(workspace), None)
+            _used[id(workspace)] = ref(workspace)
+            while len(_used) > _MAX_OPEN:
+                with suppress(StopIteration, RuntimeError):  # other threads do the same
+                    found = _used.pop(next(iter(_used)), None)
+                    if other := found and found():
+                        other.rest()
 
     def rest(self) -> None:
         """End what would only wait for the next operation, unless there is one."""

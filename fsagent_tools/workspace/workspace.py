@@ -269,6 +269,13 @@ class Workspace(Direct, Rewind):
             self.session.forget(done.source.inside(file).relative, gone=True)
         return done
 
+    def rest(self) -> None:
+        """Give up open handles and texts; what was shown and background commands stay."""
+        self.session.free()
+        self.session.store.rest()
+        self.services.rest()
+        self.files.close()
+
     def close(self) -> None:
         """End commands and language servers, free handles and texts; it can be used again."""
         self.services.close()
