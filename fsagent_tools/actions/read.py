@@ -8,15 +8,6 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.answers.formats import HEAD, explained
-from fsagent_tools.answers.media import (
-    DOCUMENTS,
-    MAX_BINARY,
-    Media,
-    MediaReader,
-    notebook_blocks,
-    reader,
-)
 from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
@@ -25,6 +16,15 @@ from fsagent_tools.notebook import PICTURE, Notebook
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.formats import HEAD, explained
+from fsagent_tools.toolkit.media import (
+    DOCUMENTS,
+    MAX_BINARY,
+    Media,
+    MediaReader,
+    notebook_blocks,
+    reader,
+)
 from fsagent_tools.toolkit.params import number_as_text
 from fsagent_tools.toolkit.window import (
     Bounds,

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 
-from fsagent_tools.answers.formats import HEAD
 from fsagent_tools.encoding import binary
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
 from fsagent_tools.media import apart
@@ -13,6 +12,7 @@ from fsagent_tools.media.office import OFFICE
 from fsagent_tools.notebook import Notebook
 from fsagent_tools.results import Block
 from fsagent_tools.text import NOTEBOOK
+from fsagent_tools.toolkit.formats import HEAD
 
 PDF = b"%PDF-"
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
