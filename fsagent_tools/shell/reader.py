@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from functools import cache
 
 from fsagent_tools.policy import Limits
@@ -80,7 +81,7 @@ def start_reader(
 
     # Who confines itself does so for good, but for its own thread and what that starts only.
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(confined).result()
+        return thread.submit(copy_context().run, confined).result()
 
 
 @cache
