@@ -1,11 +1,15 @@
 """Text as it is shown: clipped, quoted, with the part that matters."""
 
+import os
 import re
 from collections.abc import Sequence
+from typing import Any
 
 NOTEBOOK = ".ipynb"  # the name of a text that is read as cells
 EXCERPT = 200  # characters of a longer line that are shown around a hit or a change
 MAX_LINE_CHARS = 2000  # of one line shown; the limit of the file-operations reference
+COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}  # of a diff at a terminal
+RESET = "\x1b[0m"
 
 
 def newline_of(utf8: bytes) -> bytes:
@@ -79,3 +83,24 @@ def shorten(text: str, limit: int) -> str:
     """`text` on one line, at most `limit` characters, the last a "…" where some are missing."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def escaped(text: str) -> str:
+    """Control characters spelled out, so that a text cannot paint over what stands around it."""
+    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
+
+
+def in_colour(stream: Any) -> bool:
+    """Whether colours are wanted there: on a terminal, unless the environment has `NO_COLOR`."""
+    return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
+
+
+def tinted(text: str, stream: Any) -> str:
+    """Escaped; on a terminal, diff lines in the usual colours."""
+    text = escaped(text)
+    if not in_colour(stream) or "\n@@ " not in text:
+        return text
+    lines = text.split("\n")
+    return "\n".join(
+        f"{COLOURS[line[0]]}{line}{RESET}" if line[:1] in COLOURS else line for line in lines
+    )

@@ -7,9 +7,10 @@ import pytest
 
 from fsagent_tools import Workspace, select_tools
 from fsagent_tools.errors import NotConfigured
+from fsagent_tools.history.store import FORMAT
 from fsagent_tools.lines.index import VERSION
-from fsagent_tools.runtime.state import FORMATS
 
+FORMATS = {"history": FORMAT}
 LATER = {name: known + 1 for name, known in FORMATS.items()}
 
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from fsagent_tools.runtime.weight import LARGEST_MESSAGE, check_weight
+from fsagent_tools.web.search import LARGEST_MESSAGE, check_weight
 from tests.conftest import soon
 
 

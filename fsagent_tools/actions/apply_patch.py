@@ -7,6 +7,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
+from fsagent_tools import lint
 from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.matching import LOOKING, Choice, Evidence, Haystack, Match
 from fsagent_tools.edits.messages import Telling, find_or_tell, lines_as_are, without_names
@@ -21,7 +22,6 @@ from fsagent_tools.errors import (
     NoMatch,
     ToolError,
 )
-from fsagent_tools.gate.all_or_none import as_one
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.source import indentation
 from fsagent_tools.session.editing import Written
@@ -35,8 +35,8 @@ from fsagent_tools.session.planned import (
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.text import newline_of
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.all_or_none import as_one
 from fsagent_tools.toolkit.edited import of_sent
-from fsagent_tools.workspace import lazy
 
 Seek = Callable[[bytes, str, str, Choice], Found]  # of a quote in a text
 
@@ -442,7 +442,7 @@ def _refuse_link(workspace: Workspace, path: str, name: str) -> None:
 def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:
     if one.opaque and hunks:
         raise one.opaque
-    judge = lazy.lint.judge(one.path)
+    judge = lint.judge(one.path)
     evidence = Evidence(parses=judge, name=one.path, whole_lines=True)
     after = 0
     for number in range(1, len(hunks) + 1):

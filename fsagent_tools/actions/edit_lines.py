@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 from pydantic import Field as Described
 
+from fsagent_tools import lint
 from fsagent_tools.edits.by_id import (
     Change,
     Placement,
@@ -18,7 +19,6 @@ from fsagent_tools.edits.by_id import (
     split_part,
 )
 from fsagent_tools.errors import InvalidArguments, InvalidChange
-from fsagent_tools.gate.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
 from fsagent_tools.lines.ids import WIDTH
@@ -26,9 +26,10 @@ from fsagent_tools.results import Findings
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.toolkit.coercion import item_under_own_names
 from fsagent_tools.toolkit.edited import clipped
-from fsagent_tools.workspace import Staleness, lazy
+from fsagent_tools.workspace import Staleness
 
 MOST_CHANGES = 1000  # of one file in one call
 BESIDE = ("after_line_id", "before_line_id")
@@ -242,7 +243,7 @@ def _edited(
         document.require_ids()  # an unread file is refused as such, not as changed
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
-        parses = lazy.lint.judge(edit.path)
+        parses = lint.judge(edit.path)
         hunks, notes = resolve_changes(wanted, document, edit.utf8, parses)
         written = edit.apply(hunks)
         marked = marked_diff(edit.document, written.old, written.hunks) if p.advance else ""

@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fsagent_tools.answers.documents import is_document, search_documents, unsearched
-from fsagent_tools.answers.media import DOCUMENTS
 from fsagent_tools.errors import TimedOut, ToolError
 from fsagent_tools.files.guarded_file import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
@@ -27,6 +25,7 @@ from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.documents import is_document, search_documents, unsearched
 from fsagent_tools.toolkit.matches import (
     BYTES_OF_RESULTS,
     COUNTED,
@@ -34,6 +33,7 @@ from fsagent_tools.toolkit.matches import (
     first_of,
     fitting,
 )
+from fsagent_tools.toolkit.media import DOCUMENTS
 
 _MAX_RESULTS = 100
 MAX_CONTEXT = 100

@@ -8,15 +8,6 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fsagent_tools.answers.formats import HEAD, explained
-from fsagent_tools.answers.media import (
-    DOCUMENTS,
-    MAX_BINARY,
-    Media,
-    MediaReader,
-    notebook_blocks,
-    reader,
-)
 from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
 from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document
@@ -25,6 +16,15 @@ from fsagent_tools.notebook import PICTURE, Notebook
 from fsagent_tools.results import Block
 from fsagent_tools.text import MAX_LINE_CHARS, NOTEBOOK, clip
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.toolkit.formats import HEAD, explained
+from fsagent_tools.toolkit.media import (
+    DOCUMENTS,
+    MAX_BINARY,
+    Media,
+    MediaReader,
+    notebook_blocks,
+    reader,
+)
 from fsagent_tools.toolkit.params import number_as_text
 from fsagent_tools.toolkit.window import (
     Bounds,
@@ -115,7 +115,8 @@ def read(workspace: Workspace, p: ReadParams) -> Read:
 
 
 def _one(workspace: Workspace, asked: ReadParams) -> Read:
-    workspace = workspace.readable(asked.path)
+    if asked.path.startswith("/"):  # so begins what commands keep for themselves
+        workspace = workspace.readable(asked.path)
     with _opened(workspace, asked) as (file, p):
         if p.pattern is not None:
             return _matching(workspace, p, file)

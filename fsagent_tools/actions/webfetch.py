@@ -89,9 +89,9 @@ def webfetch(workspace: Workspace, params: WebfetchParams) -> Fetched:
     url = parse_url(corrected(params.url))
     key = (url, params.format)
     # Going on in a page cuts the text that was fetched first, so that its pieces agree.
-    known = workspace.services.pages.find(key) if params.offset else None
+    known = workspace.services.pages.get(key) if params.offset else None
     download, page = known or _fetch(workspace, params, url)
-    workspace.services.pages.keep(key, (download, page))
+    workspace.services.keep_page(key, (download, page))
     return _piece(params, download, page)
 
 

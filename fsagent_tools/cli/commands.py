@@ -26,10 +26,9 @@ from fsagent_tools.cli.past import SESSION
 from fsagent_tools.cli.roots import Placing, current_directory, from_here, project_root
 from fsagent_tools.cli.settings import config_command
 from fsagent_tools.cli.terminal import REFUSED, progress, show
-from fsagent_tools.errors import InvalidArguments, TimedOut
+from fsagent_tools.errors import InvalidArguments, MissingDependency, TimedOut
 from fsagent_tools.gate.prompt import approve_at_terminal
 from fsagent_tools.results import Outcome
-from fsagent_tools.runtime.plugins import plugin
 from fsagent_tools.toolkit.toolset import Tool
 from fsagent_tools.toolsets import toolset
 from fsagent_tools.workspace import Workspace
@@ -58,8 +57,7 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     ask = approve_at_terminal if options.approve else None
     chosen = toolset(options.toolset or configuration.toolset)
     if words[:1] == ["serve"]:
-        serve = plugin("commands", "serve", extra="mcp")
-        return int(serve(words[1:], root, chosen, partial(Workspace, **configuration.options)))
+        return int(_serve()(words[1:], root, chosen, partial(Workspace, **configuration.options)))
     tools = chosen.bind(Workspace(root, **configuration.options, approve=ask), late=True)
     name, rest = (words[0], words[1:]) if words else ("", ())
     place = partial(from_here, root) if elsewhere else str
@@ -74,6 +72,19 @@ def run_command(options: CommonOptions, words: Sequence[str]) -> int:
     overview = all_commands(tools)
     overview.parse_args(words)
     raise UsageError("a command is missing.", overview.format_usage().rstrip())
+
+
+def _serve() -> Any:
+    """The command of the adapter of MCP. Raises `MissingDependency`."""
+    from importlib.metadata import entry_points  # slow to import, and seldom asked for
+
+    try:
+        (found,) = entry_points(group="fsagent_tools.commands", name="serve")
+        return found.load()
+    except (ValueError, ModuleNotFoundError) as error:
+        raise MissingDependency(
+            f"serve needs what is not installed: {error}.", hint='Install "fsagent-tools[mcp]".'
+        ) from None
 
 
 def _project(options: CommonOptions, *, serving: bool) -> tuple[Path, bool]:

@@ -12,8 +12,7 @@ from fsagent_tools.cli.parsing import Parser, add_common, positive
 from fsagent_tools.cli.roots import Placing
 from fsagent_tools.cli.terminal import refuse
 from fsagent_tools.errors import ActionDenied, ToolError
-from fsagent_tools.gate.prompt import escaped, tinted
-from fsagent_tools.text import some
+from fsagent_tools.text import escaped, some, tinted
 
 if TYPE_CHECKING:
     from fsagent_tools.replies import StepChange

@@ -12,8 +12,8 @@ from typing import Any
 
 from fsagent_tools.call import emitting
 from fsagent_tools.errors import InvalidArguments, ToolError
-from fsagent_tools.gate.prompt import RESET, escaped, in_colour, tinted
 from fsagent_tools.results import Outcome, Shape
+from fsagent_tools.text import RESET, escaped, in_colour, tinted
 
 ERASE = "\r\x1b[K"
 UNWRAPPED, WRAPPED = "\x1b[?7l", "\x1b[?7h"  # what is wider than the terminal stays in one row

@@ -16,7 +16,6 @@ from typing import Any
 from fsagent_tools.call import current
 from fsagent_tools.errors import ToolError
 from fsagent_tools.events.event import Event
-from fsagent_tools.runtime.descriptors import held
 from fsagent_tools.validation import check_types
 
 Sink = Callable[[Mapping[str, Any]], None]
@@ -72,5 +71,6 @@ class EventLog:
 def _append(path: Path, record: Mapping[str, Any]) -> None:
     line = f"{json.dumps(record, ensure_ascii=False, default=str)}\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-    with held(os.open(path, flags, 0o600)) as fd:  # one write: lines of processes do not mix
-        os.write(fd, line.encode(errors="backslashreplace"))
+    with open(os.open(path, flags, 0o600), "ab", buffering=0) as file:
+        # one write: lines of processes do not mix
+        file.write(line.encode(errors="backslashreplace"))

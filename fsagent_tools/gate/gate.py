@@ -1,18 +1,18 @@
-"""Every operation on a workspace passes here, whoever asks for it: `run`, from top to bottom.
+"""Every call on a workspace passes here, whoever makes it: `run_gated`, from top to bottom.
 
 Configuration comes before it, where a path becomes a workspace; the policy of paths after it, at
 the door to files, where the object is known.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from weakref import ReferenceType, ref
 
 from fsagent_tools.call import HostError, changed, current, new_step
 from fsagent_tools.effects import Effect
-from fsagent_tools.errors import Cancelled, ConfigInvalid, ToolError
+from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.gate.request import Approve, Origins, Request, run_approved
 from fsagent_tools.runtime.shadows import importing
 
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from fsagent_tools.files.guarded import GuardedFiles
     from fsagent_tools.policy import Policy
     from fsagent_tools.session.memory import Session
-
-# Workspaces of this process that hold something open while nobody calls: five descriptors each, of
-# which the history has three.
-_MAX_OPEN = 12
-_used: dict[int, "ReferenceType[Gated]"] = {}  # in the order of their last use
 
 
 class Gated:
@@ -40,181 +35,106 @@ class Gated:
     approve_direct: bool
     origins: Origins
 
-    def rest(self) -> None:
-        """Give up open handles and texts; what was shown and background commands stay."""
-        self.session.free()
-        self.session.store.rest()
-        self.services.rest()
-        self.files.close()
+
+@dataclass(frozen=True)
+class GatedCall:
+    """What asks to pass: a call of a tool, or of one of a workspace's own methods."""
+
+    action: str  # the name that a policy knows it by
+    name: str  # the name that its caller knows
+    effect: Effect  # what it may do
+    risk: str  # the same as a word
+    sent: Any  # the arguments as the caller sent them
+    validate: Callable[[], Any]  # gives the validated arguments; raises `InvalidArguments`
+    execute: Callable[[Any], Any]  # carries it out with them
+    arguments: Callable[[Any], Mapping[str, Any]]  # shows them to who is asked for approval
+    only_reports: Callable[[Any], bool] = lambda _: False  # whether it has no effect with them
+    answer: Callable[[Any], Any] = lambda result: result  # what the caller gets of the result
+    refuse: Callable[[Exception], Any] | None = None  # and of an error; None raises it
+    is_tool: bool = False  # of a model, and so approved; a method only with `approve_direct`
+    is_mark: bool = False  # it belongs to the host's own history: a checkpoint, an undo
 
 
-class Operation:
-    """What asks to pass: a call of a tool, or of one of a workspace's own methods.
+def run_gated(workspace: Gated, call: GatedCall) -> Any:
+    """Pass one call and carry it out: log, policy of actions, parameters, approval, run.
 
-    Attributes:
-        action: The name that a policy knows it by.
-        name: The name that its caller knows.
-        effect: What it may do.
-        risk: The same as a word.
-        sent: The arguments as the caller sent them.
-        is_tool: Of a model, and so approved; a host's own method only with `approve_direct`.
-        is_mark: It belongs to the host's own history: a checkpoint, an undo.
-    """
-
-    action: str
-    name: str
-    effect: Effect
-    risk: str
-    sent: Any
-    is_tool = False
-    is_mark = False
-
-    def params(self) -> Any:
-        """The validated arguments. Raises `InvalidArguments`."""
-        raise NotImplementedError
-
-    def execute(self, params: Any) -> Any:
-        """Carry it out."""
-        raise NotImplementedError
-
-    def arguments(self, params: Any) -> Mapping[str, Any]:
-        """What is shown to who is asked for approval."""
-        raise NotImplementedError
-
-    def only_reports(self, params: Any) -> bool:
-        """Whether it has no effect with these arguments."""
-        return False
-
-    def settle(self, work: Callable[[], Any]) -> Any:
-        """What the caller gets of `work`, which carries it out or raises."""
-        try:
-            return work()
-        except HostError as carried:
-            raise carried.error from None
-
-
-def run_gated(workspace: Gated, operation: Operation) -> Any:
-    """Pass one operation and carry it out.
-
-    Args:
-        workspace: Where.
-        operation: What.
-
-    Returns:
-        What the operation settles as.
-
-    Raises:
-        Exception: What the operation raises, or the host's own callbacks.
+    Returns what `call.answer` or `call.refuse` makes of it, raises what the host's callbacks raise.
     """
     call_id = current.get().ids.get("call")  # the caller's; a log gives one of its own to others
+    session = workspace.session
+    with workspace.services.in_use(workspace), importing(), _logged(workspace, call) as event:
 
-    def work() -> Any:
+        def execute() -> Any:
+            """Whatever comes of it, the session may have had something from outside then."""
+            event.outside = _is_from_outside(workspace.policy, call.effect, params)
+            try:
+                result = call.execute(params)
+                event.outside = event.outside or getattr(result, "sandbox", "") == "none"
+                return result
+            finally:
+                if event.outside:
+                    session.outside[call.name] = None
+
         try:
-            call = current.get()
-            call.check()
-            workspace.policy.check_action(operation.action, operation.effect, shown=operation.name)
-            event.params = params = operation.params()
-            if call.turn and not call.dry:
-                call.turn.wait()
-            with changed(tool=operation.name, step=new_step(), inside=workspace.session):
-                approve = approver(workspace, operation)
-                if approve is not None and not operation.only_reports(params):
-                    request = Request(
-                        operation.name,
-                        operation.effect,
-                        operation.risk,
-                        operation.arguments(params),
-                        outside=tuple(workspace.session.outside),
-                    )
-                    return run_approved(execute, request, approve, workspace.origins, call_id)
-                if call.dry:
+            context = current.get()
+            context.check()
+            workspace.policy.check_action(call.action, call.effect, shown=call.name)
+            event.params = params = call.validate()
+            if context.turn and not context.dry:
+                context.turn.wait()
+            with changed(tool=call.name, step=new_step(), inside=session):
+                approve = approver(workspace, call.effect, is_tool=call.is_tool)
+                if approve is not None and not call.only_reports(params):
+                    shown, outside = call.arguments(params), tuple(session.outside)
+                    request = Request(call.name, call.effect, call.risk, shown, outside=outside)
+                    result = run_approved(execute, request, approve, workspace.origins, call_id)
+                elif context.dry:
                     raise Cancelled("This call is not asked about.")
-                if call.turn:
-                    call.turn.check()
-                return execute()
-        except ToolError as error:
-            event.error = error
-            raise
-
-    def execute() -> Any:
-        """Whatever comes of it, the session may have had something from outside then."""
-        event.outside = _is_from_outside(workspace, operation, event.params)
-        try:
-            done = operation.execute(event.params)
-            event.outside = event.outside or getattr(done, "sandbox", "") == "none"
-            return done
-        finally:
-            if event.outside:
-                workspace.session.outside[operation.name] = None
-
-    _ = workspace.services.changeable  # closed to imports, once
-    with _in_use(workspace), importing(), _logged(workspace, operation) as event:
-        event.done = operation.settle(work)
+                else:
+                    if context.turn:
+                        context.turn.check()
+                    result = execute()
+            event.done = call.answer(result)
+        except HostError as carried:
+            raise carried.error from None
+        except Exception as error:
+            event.error = error if isinstance(error, ToolError) else None
+            if call.refuse is None:
+                raise
+            event.done = call.refuse(error)
         return event.done
 
 
-def approver(workspace: Gated, operation: Operation) -> Approve | None:
+def approver(workspace: Gated, effect: Effect, *, is_tool: bool) -> Approve | None:
     """Who is asked about it, None for nobody."""
-    asks = operation.is_tool or workspace.approve_direct
-    if operation.effect not in workspace.approve_effects or not asks:
+    if effect not in workspace.approve_effects or not (is_tool or workspace.approve_direct):
         return None
     own = current.get().approve
     return workspace.approve if own is None else own
 
 
-def check_guards(policy: object, approve: object, log: object) -> None:
-    """Raise `ConfigInvalid` for what would fail only when it is first asked."""
-    if policy is not None and not hasattr(policy, "check_action"):
-        raise ConfigInvalid(f"policy is a Policy, not {policy!r}: Policy(readonly=True).")
-    if approve is not None and not callable(approve):
-        raise ConfigInvalid(f"approve is a function that gets each Request, not {approve!r}.")
-    if log is not None and not hasattr(log, "event"):
-        raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")
-
-
-@contextmanager
-def _in_use(workspace: Gated) -> Iterator[None]:
-    """Count the callers of a workspace; of very many, those used longest ago rest."""
-    services = workspace.services
-    with services.using:
-        services.callers += 1
-    try:
-        yield
-    finally:
-        with services.using:
-            services.callers -= 1
-        _used.pop(id(workspace), None)
-        _used[id(workspace)] = ref(workspace)
-        while len(_used) > _MAX_OPEN:
-            with suppress(StopIteration, RuntimeError):  # other threads do the same
-                found = _used.pop(next(iter(_used)), None)
-                if other := found and found():
-                    other.rest()
-
-
-def _logged(workspace: Gated, operation: Operation) -> AbstractContextManager[Any]:
-    """What `run` notes of the operation: `params`, `error`, and what was `done`."""
+def _logged(workspace: Gated, call: GatedCall) -> Any:
+    """What `run_gated` notes of the call: `params`, `error`, and what was `done`."""
     if workspace.log is None or current.get().dry:
         return nullcontext(SimpleNamespace())
-    runs = operation.effect is Effect.EXECUTE
-    logged: AbstractContextManager[Any] = workspace.log.event(
-        operation.name,
-        operation.effect.value,
+    runs = call.effect is Effect.EXECUTE
+    return workspace.log.event(
+        call.name,
+        call.effect.value,
         workspace.session.id,
         root=workspace.files.local_root if runs else None,
         workspace=workspace.files.local_root,
         virtual=workspace.files.virtual,
-        sent=operation.sent,
-        mark=operation.is_mark,
+        sent=call.sent,
+        mark=call.is_mark,
         found=workspace.services.diffs_of_call,
     )
-    return logged
 
 
-def _is_from_outside(workspace: Gated, operation: Operation, params: Any) -> bool:
-    """Whether what it answers may come from outside the project."""
-    if operation.effect is not Effect.EXECUTE:
-        return operation.effect is Effect.NETWORK
-    process, runs = workspace.policy.process, isinstance(getattr(params, "command", None), str)
-    online = process.network and getattr(params, "network", None) is not False
-    return runs and (online or process.sandbox == "off")
+def _is_from_outside(policy: "Policy", effect: Effect, params: Any) -> bool:
+    """Whether what a call answers may come from outside the project."""
+    if effect is not Effect.EXECUTE:
+        return effect is Effect.NETWORK
+    runs = isinstance(getattr(params, "command", None), str)
+    online = policy.process.network and getattr(params, "network", None) is not False
+    return runs and (online or policy.process.sandbox == "off")

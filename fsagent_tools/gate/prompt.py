@@ -1,26 +1,22 @@
 """Questions to whoever sits at the terminal."""
 
-import os
 import sys
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from fsagent_tools.gate.request import Request, Verdict
+from fsagent_tools.gate.request import Request, Verdict
+from fsagent_tools.text import escaped, tinted
 
-COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
-RESET = "\x1b[0m"
 _one_at_a_time = Lock()  # calls of one message run beside each other
 
 
-def approve_at_terminal(request: "Request") -> "Verdict":
+def approve_at_terminal(request: Request) -> Verdict:
     """Show what would happen and ask: for `Workspace(approve=approve_at_terminal)`."""
     shown = request.diff or "\n".join(f"{k}: {v}" for k, v in request.arguments.items())
     return ask_at_terminal(shown, f"Allow {request.tool} {' '.join(request.paths)}".rstrip())
 
 
-def ask_at_terminal(shown: str, question: str, more: str = "") -> "Verdict":
+def ask_at_terminal(shown: str, question: str, more: str = "") -> Verdict:
     """Ask a question at the terminal.
 
     Args:
@@ -52,24 +48,3 @@ def _forget_what_was_typed() -> None:
         return
     with suppress(termios.error, OSError, ValueError):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-
-def escaped(text: str) -> str:
-    """Control characters spelled out, so that a text cannot paint over what stands around it."""
-    return "".join(c if c.isprintable() or c in "\n\t" else repr(c)[1:-1] for c in text)
-
-
-def in_colour(stream: Any) -> bool:
-    """Whether colours are wanted there: on a terminal, unless the environment has `NO_COLOR`."""
-    return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
-
-
-def tinted(text: str, stream: Any) -> str:
-    """Escaped; on a terminal, diff lines in the usual colours."""
-    text = escaped(text)
-    if not in_colour(stream) or "\n@@ " not in text:
-        return text
-    lines = text.split("\n")
-    return "\n".join(
-        f"{COLOURS[line[0]]}{line}{RESET}" if line[:1] in COLOURS else line for line in lines
-    )

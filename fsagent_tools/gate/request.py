@@ -1,8 +1,7 @@
 """Asking before an effect: a dry run tells what would happen, and only that may then happen."""
 
 import json
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
@@ -19,17 +18,9 @@ from fsagent_tools.lines.hunks import Hunk, refine
 from fsagent_tools.names import display
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
-_MAX_ORIGINS = 1000  # texts
+_MAX_ORIGINS, _keeping = 1000, Lock()  # texts
 LISTED = 20  # entries of a tree that a request names
-VERBS = {
-    "write": "overwrite",
-    "mkdir": "new directory",
-    "move": "rename",
-    "copy": "copy",
-    "remove": "delete",
-    "undo": "undo",
-    "redo": "redo",
-}
+VERBS = {"write": "overwrite", "mkdir": "new directory", "move": "rename", "remove": "delete"}
 _T = TypeVar("_T")
 
 
@@ -205,7 +196,7 @@ def describe(change: PendingChange) -> str:
     if change.verb == "write" and not change.replaces:
         return _diff(change)
     paths = [*map(display, change.paths)]
-    lines = [f"{VERBS[change.verb]} {' -> '.join(paths)}"]
+    lines = [f"{VERBS.get(change.verb, change.verb)} {' -> '.join(paths)}"]
     if change.replaces:
         lines.append(f"replaces {paths[-1]}")
     lines += [f"  {display(name)}" for name in change.members[:LISTED]]
@@ -214,25 +205,21 @@ def describe(change: PendingChange) -> str:
     return "\n".join(lines)
 
 
-class Origins:
+class Origins(dict[tuple[str, str], str]):
     """What texts were before approved changes, in this process: by hash of what they are now."""
-
-    def __init__(self) -> None:
-        self._known = OrderedDict[tuple[str, str], str]()
-        self._lock = Lock()
 
     def of(self, path: str, content: bytes) -> str:
         now = sha256(content).hexdigest()
-        return self._known.get((path, now), now)
+        return self.get((path, now), now)
 
     def keep(self, change: PendingChange) -> None:
         """Note it before this approved change, for `fingerprint`."""
         if change.before is not None and change.after is not None:
             path, new = change.paths[0], sha256(change.after).hexdigest()
-            with self._lock:
-                self._known[path, new] = self.of(path, change.before)
-                if len(self._known) > _MAX_ORIGINS:
-                    self._known.popitem(last=False)
+            with _keeping:
+                self[path, new] = self.of(path, change.before)
+                if len(self) > _MAX_ORIGINS:
+                    del self[next(iter(self))]
 
 
 def fingerprint(change: PendingChange, origins: Origins) -> str:
@@ -245,19 +232,15 @@ def fingerprint(change: PendingChange, origins: Origins) -> str:
         after = change.after and sha256(change.after).hexdigest()
         return digest((change.verb, change.paths, after, change.state))
     start = origins.of(change.paths[0], change.before)
-    return digest((change.verb, change.paths, start, [*_lines(change)]))
+    old = change.before.splitlines(keepends=True)
+    new = (change.after or b"").splitlines(keepends=True)
+    hunks = refine(Hunk(0, len(old), tuple(new)), old)
+    lines = [(old[hunk.start : hunk.stop], hunk.new) for hunk in hunks]  # not where they are
+    return digest((change.verb, change.paths, start, lines))
 
 
 def digest(facts: object) -> str:
     return sha256(repr(facts).encode(errors="surrogatepass")).hexdigest()
-
-
-def _lines(change: PendingChange) -> Iterator[tuple[list[bytes], tuple[bytes, ...]]]:
-    """The lines that go and those that come, byte for byte, without where they are."""
-    old = (change.before or b"").splitlines(keepends=True)
-    new = (change.after or b"").splitlines(keepends=True)
-    for hunk in refine(Hunk(0, len(old), tuple(new)), old):
-        yield old[hunk.start : hunk.stop], hunk.new
 
 
 def _diff(change: PendingChange) -> str:

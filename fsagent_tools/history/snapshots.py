@@ -22,7 +22,7 @@ from fsagent_tools.history.diffs import not_kept
 from fsagent_tools.history.entries import MAX_FILE, UNKEPT, PathEntry, file_content
 from fsagent_tools.history.store import HistoryStore, RecordedChange
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned
 
 MAX_ENTRIES, MAX_READ, MAX_SECONDS = 100_000, 1 << 30, 30.0  # of what one command may cost
 _MAX_LEVELS = 250  # directories below each other; what is deeper is not looked into

@@ -18,9 +18,11 @@ from fsagent_tools.files.base import NotKept
 from fsagent_tools.files.open_file import AT_CWD, birth_ns, is_overlay
 from fsagent_tools.history.entries import PathEntry, entry_of, hash_of
 from fsagent_tools.history.retention import NAME, ROOT, prune, shrink
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned
 from fsagent_tools.runtime.state import state_folder
+from fsagent_tools.session.index_store import check_format
 
+FORMAT = 2  # of what later versions have to understand
 _PRUNE_EVERY = 64 << 20  # bytes that are added before all roots are looked at again
 _PORTION, _MOST_PENDING = 8 << 20, 2000  # bytes, and contents, that are written together
 _ATTEMPTS, _PAUSE = 250, 0.02  # to make the store a write-ahead log, and seconds between them
@@ -156,6 +158,7 @@ class HistoryStore:
             hint = "Set XDG_STATE_HOME to a directory outside the root."
             hint = f"Check {self._home}." if self._home else hint
             raise NotConfigured("History is off: no directory for it outside the root.", hint=hint)
+        _check_format(Path(folder))
         self._folder, path = folder, f"{folder}/{NAME}"
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         Path(folder, ROOT).write_bytes(os.fsencode(self.root))
@@ -285,3 +288,14 @@ class HistoryStore:
 
 
 _inherited: list[object] = []  # connections of a parent process: closing one would end its locks
+
+
+def _check_format(folder: Path) -> None:
+    """Beside the folder stands its format, which a later version raises."""
+    mark, found = folder.with_suffix(".format"), 0
+    with suppress(FileNotFoundError, ValueError):
+        found = int(mark.read_text())
+    check_format(f"What is kept in {folder}", found, FORMAT, str(folder))
+    if found < FORMAT:
+        with suppress(OSError):
+            mark.write_text(f"{FORMAT}\n")

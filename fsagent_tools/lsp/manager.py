@@ -30,7 +30,7 @@ from fsagent_tools.lsp.positions import Positions
 from fsagent_tools.lsp.selection import Selection, language_id, select
 from fsagent_tools.lsp.servers import LanguageSettings, ServerSpec, languages_of, with_packages
 from fsagent_tools.problems import Problem, by_importance
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned
 from fsagent_tools.runtime.shadows import Thread
 
 _T = TypeVar("_T")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from fsagent_tools import errors
@@ -16,13 +17,13 @@ from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.media.warm import Readers
 from fsagent_tools.policy import Limits
-from fsagent_tools.runtime.recent import Recent
 from fsagent_tools.runtime.shadows import is_written
 from fsagent_tools.shell.profile import Launch, Profile
 from fsagent_tools.shell.reader import libraries
 
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
-_recent = Recent()  # by content: who asks for one had it
+_recent = dict[tuple[Any, ...], Any]()  # replies by content: who asks for one had it
+_MOST_RECENT, _recent_lock = 4, Lock()
 SECONDS_OF = {"fsagent_tools.web.convert": 10}  # of computing: a page of 2 MB takes up to 6
 _ENV = {  # threads and arenas take address space for each core of the machine
     "LANG": "C.UTF-8",
@@ -67,9 +68,12 @@ def office_text(data: bytes, suffix: str, seconds: float = PATIENCE) -> str:
 def _remembered(name: str, data: bytes, arguments: list[Any], seconds: float) -> Any:
     """`ask`, but for a document whose content was read of late: it is read window by window."""
     key = name, *arguments, blake2b(data, digest_size=32).digest()
-    if (known := _recent.find(key)) is None:
+    if (known := _recent.get(key)) is None:
         known = ask(name, data, arguments, seconds)
-        _recent.keep(key, known)
+        with _recent_lock:
+            _recent[key] = known
+            if len(_recent) > _MOST_RECENT:
+                del _recent[next(iter(_recent))]
     return known
 
 

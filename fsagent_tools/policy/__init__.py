@@ -24,7 +24,7 @@ from fsagent_tools.policy.paths import ALLOWED_PATHS, AllRules, Closing
 from fsagent_tools.policy.process import Confinement, Limits, ProcessPolicy
 from fsagent_tools.policy.protected import PROTECTED
 from fsagent_tools.policy.values import Strings, hosts, size, strings
-from fsagent_tools.runtime.state import STATE, is_own_state, own_state
+from fsagent_tools.runtime.state import STATE, state_home
 from fsagent_tools.validation import check_types
 
 __all__ = ["PROTECTED", "Closing", "Confinement", "Decision", "Limits", "Policy", "ProcessPolicy"]
@@ -237,7 +237,8 @@ class Policy:
     ) -> tuple[str, ToolError] | None:
         """The rule that denies, and the refusal."""
         name = told or relative
-        if STATE in absolute and is_own_state(absolute):
+        own = own_state() if STATE in absolute else ()
+        if f"{absolute}/".startswith(tuple(f"{place}/" for place in own)):
             return "state", PathDenied(f"{name} is closed: fsagent keeps its own records there.")
         if effect.changes_files and self.readonly:
             return "readonly", ReadOnly(f"This workspace is read-only; {name} was not changed.")
@@ -308,3 +309,12 @@ class Policy:
             (*lists, *self.within),
             tuple(map(tuple, self._written)),
         )
+
+
+def own_state(home: str = "") -> tuple[str, ...]:
+    """The directories of all that is kept so, closed to every tool."""
+    given = (home,) if home else ()
+    try:
+        return (state_home(), *given)
+    except (OSError, RuntimeError):
+        return given

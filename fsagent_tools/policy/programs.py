@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fsagent_tools.errors import CommandFailed
 from fsagent_tools.policy import Policy
-from fsagent_tools.runtime.own_python import OWN_PYTHON
+from fsagent_tools.runtime import OWN_PYTHON
 
 _MOST_LINKS = 40
 

@@ -1,7 +1,7 @@
 """Files that make other programs run something: no tool and no command changes them."""
 
 from fsagent_tools.globs import quoted
-from fsagent_tools.runtime.own_python import OWN_PYTHON
+from fsagent_tools.runtime import OWN_PYTHON
 
 
 class _Named(tuple[str, ...]):

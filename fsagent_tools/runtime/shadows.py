@@ -14,11 +14,8 @@ from contextvars import ContextVar
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import PurePath
 from types import ModuleType
-from typing import Any
 
-from fsagent_tools.runtime.own_python import OWN_PYTHON
-
-__all__ = ["Thread", "calling", "close", "importing", "is_written"]
+from fsagent_tools.runtime import OWN_PYTHON
 
 _MACHINERY = ("<frozen importlib", os.path.dirname(importlib.__file__))  # noqa: PTH120
 calling: ContextVar[object] = ContextVar("fsagent_calling", default=None)  # not None during one
@@ -86,17 +83,13 @@ class _Installed:
             return whole
         if found or not whole:
             return found
-        if found := _later(name, path, target):
-            return found
+        finders = iter(sys.meta_path)
+        any(finder is PathFinder for finder in finders)  # after it are those of editable installs
+        for find in filter(None, (getattr(finder, "find_spec", None) for finder in finders)):
+            editable: ModuleSpec | None = find(name, path, target)
+            if editable:
+                return editable
         raise ModuleNotFoundError(f"No module named {name!r} outside the workspace", name=name)
-
-
-def _later(name: str, *where: Any) -> ModuleSpec | None:
-    """What is found by finders after Python's own, as those of editable installations are."""
-    finders = iter(sys.meta_path)
-    any(finder is PathFinder for finder in finders)
-    find = filter(None, (getattr(finder, "find_spec", None) for finder in finders))
-    return next(filter(None, (each(name, *where) for each in find)), None)
 
 
 def _host_imports() -> bool:
@@ -120,9 +113,5 @@ def is_written(path: str) -> bool:
     return not above.isdisjoint(_written) and above.isdisjoint(OWN_PYTHON)
 
 
-def _install() -> None:
-    finders = sys.meta_path
-    finders.insert(finders.index(PathFinder) if PathFinder in finders else 0, _Installed)
-
-
-_install()
+_place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0
+sys.meta_path.insert(_place, _Installed)

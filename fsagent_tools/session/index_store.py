@@ -12,10 +12,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.atomic import dead_temps, drop, swap_in, temporary, write_all
 from fsagent_tools.files.open_file import opened
 from fsagent_tools.lines.index import VERSION
-from fsagent_tools.runtime.state import check_format, is_project, state_folder
+from fsagent_tools.runtime.state import state_folder
 
 CACHE = "cache"
 FOLDER = (".ai", CACHE, "tools", "read", "line_index")
@@ -179,6 +180,12 @@ class IndexStore:
                     os.unlink(name, dir_fd=folder)
 
 
+def is_project(root: str) -> bool:
+    """False for "/" and for home directories, in which nobody looks for what tools leave behind."""
+    homes = ("/", "/root", os.path.realpath(os.environ.get("HOME") or "/"))
+    return root not in homes and str(Path(root).parent) not in ("/home", "/Users")
+
+
 def _aside(root: Path, home: str) -> Path | None:
     """Where the indexes are that have no place beneath the root. Raises `OSError`."""
     if is_project(real := os.path.realpath(root)) and not home:
@@ -241,3 +248,13 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         with opened(folder, new, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as fd:
             write_all(fd, data)
         swap_in(folder, new, name)
+
+
+def check_format(what: str, found: object, known: int, where: str) -> None:
+    """Raises `NotConfigured` for a format of a later version."""
+    if isinstance(found, int) and found > known:
+        raise NotConfigured(
+            f"{what} is of format {found}, and this version of fsagent-tools knows formats up to "
+            f"{known}. Nothing was changed.",
+            hint=f"Upgrade fsagent-tools here, or move {where} away to begin anew.",
+        )

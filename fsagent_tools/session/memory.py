@@ -16,7 +16,7 @@ from fsagent_tools.files.guarded_file import ReadableFile
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.ids import STYLES, Style
 from fsagent_tools.lines.index import LineIndex
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned
 from fsagent_tools.session.index_store import WITH_WORDS, IndexStore
 from fsagent_tools.session.texts import (
     HASHED,

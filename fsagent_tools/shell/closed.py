@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fsagent_tools.names import composed
-from fsagent_tools.policy import Closing, Policy
+from fsagent_tools.policy import Closing, Policy, own_state
 from fsagent_tools.policy.protected import BUILT, RUN_BY_OTHERS
-from fsagent_tools.runtime.own_python import OWN_PYTHON
-from fsagent_tools.runtime.state import own_state
+from fsagent_tools.runtime import OWN_PYTHON
 
 _SETTLED = 1_000_000_000  # ns after which a directory's times tell whether it changed
 

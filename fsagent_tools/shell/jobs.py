@@ -11,7 +11,7 @@ from typing import Any
 from fsagent_tools.call import current
 from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
 from fsagent_tools.replies import Completed
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned
 from fsagent_tools.runtime.shadows import Thread
 from fsagent_tools.shell.environment import PrivateDirectory
 from fsagent_tools.shell.launch import Process

@@ -17,7 +17,7 @@ from typing import Any
 from weakref import WeakSet
 
 from fsagent_tools.errors import CommandFailed
-from fsagent_tools.runtime.forked import owned
+from fsagent_tools.runtime import owned
 from fsagent_tools.shell import bubblewrap, landlock, seccomp, supervisor
 from fsagent_tools.shell.egress import STARTER, Egress, variables
 from fsagent_tools.shell.profile import Hosts, Launch, Profile

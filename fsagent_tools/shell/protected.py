@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -26,6 +26,7 @@ from fsagent_tools.shell.repositories import (
     git_directories,
     is_bare,
     is_below,
+    is_key,
     pair,
     ran,
     read,
@@ -41,7 +42,7 @@ MAX_COMPARED = 1_000  # files under protected names, where nothing can be mounte
 # Known by its name alone: neither read nor written through, so no right is needed.
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 # And choices of how git itself works and shows: one word, which names no program, file or address.
-_CHOICE = re.compile(
+_CHOICE = (
     r"blame\.(coloring|date|showemail|showroot)|branch\.(autosetupmerge|autosetuprebase|sort)"
     r"|checkout\.(defaultremote|guess|workers)|column\.[a-z]+|commit\.(cleanup|gpgsign|status|verbose)"
     r"|core\.(abbrev|checkstat|compression|longpaths|precomposeunicode|preloadindex|quotepath"
@@ -57,13 +58,10 @@ _CHOICE = re.compile(
     r"|rebase\.(missingcommitscheck|rebasemerges|stat|updaterefs)|remote\..+\.tagopt"
     r"|rerere\.(autoupdate|enabled)|stash\.(showpatch|showstat)"
     r"|status\.(branch|renames|short|showstash|showuntrackedfiles)"
-    r"|submodule\.(fetchjobs|recurse)|tag\.(gpgsign|sort)|user\.useconfigonly",
-    re.DOTALL,
+    r"|submodule\.(fetchjobs|recurse)|tag\.(gpgsign|sort)|user\.useconfigonly"
 )
 # And what makes a repository one whose work trees, all of them looked at, differ.
-_OF_CLONES = re.compile(
-    r"extensions\.worktreeconfig|core\.(sparsecheckout(cone)?|worktree)|index\.sparse"
-)
+_OF_CLONES = r"extensions\.worktreeconfig|core\.(sparsecheckout(cone)?|worktree)|index\.sparse"
 _WORD = re.compile(r"[\w.,:+-]*")
 _HARMFUL_VALUE = re.compile(r"^-|^ext::|^fd::|^!|[\x00-\x08\x0b-\x1f]")
 _PLACE = re.compile(r"(remote|submodule|branch)\..+\.(url|pushurl|remote|pushremote)", re.DOTALL)
@@ -131,10 +129,8 @@ class Protected:
             if not (os.path.dirname(path) in inside[1:] and _only_samples(path)):
                 existing.add(path)  # else a mount would keep `rm -rf` from a repository
         nested = [os.path.dirname(repository) for repository in inside[1:]]
-        above = {str(parent) for path in existing for parent in Path(path).parents}
-        places = (root, *outside)
-        above = {path for path in above if is_below(path, places) and path not in places}
         free = [] if job else nested  # a job has time to move one and to come back
+        above = _parents(existing, (root, *outside))
         pinned = (path for path in above if not any(is_below(n, (path,)) for n in free))
         self._existing = existing
         self.read_only, self.pinned = tuple(sorted(existing)), tuple(sorted(pinned))
@@ -333,11 +329,11 @@ class Protected:
         old, new = ({*self._values(data, kept)} for data in ((before or (0, b""))[1], after[1]))
         changed, values = {key for key, _ in old ^ new}, new - old
         allowed = (HARMLESS, _CHOICE, *([_OF_CLONES] if made else []))
-        bad = {key for key in changed if not any(keys.fullmatch(key) for keys in allowed)}
+        bad = {key for key in changed if not any(is_key(keys, key) for keys in allowed)}
         return sorted(bad | {key for key, value in values if self._is_harmful(key, value, made)})
 
     def _is_harmful(self, key: str, value: str, made: str) -> bool:
-        if _CHOICE.fullmatch(key):
+        if is_key(_CHOICE, key):
             return not _WORD.fullmatch(value)
         if key == "core.worktree":
             return not is_below(os.path.realpath(os.path.join(made, value)), (self._root,))
@@ -404,6 +400,12 @@ def _contents(places: Iterable[str]) -> Iterator[tuple[str, Content | None]]:
             for path in (f"{above}/{name}" for name in files):
                 seen += 1
                 yield path, read(path) if seen <= MAX_COMPARED else None
+
+
+def _parents(paths: Iterable[str], places: Sequence[str]) -> set[str]:
+    """Directories above them, below these places."""
+    above = {str(parent) for path in paths for parent in Path(path).parents}
+    return {path for path in above if is_below(path, places) and path not in places}
 
 
 def _target(path: str) -> str:

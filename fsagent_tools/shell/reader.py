@@ -7,12 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache, partial
-from time import monotonic
+from contextvars import copy_context
+from functools import cache
 
 from fsagent_tools.policy import Limits
-from fsagent_tools.runtime.aside import aside
 from fsagent_tools.shell import landlock, seccomp
 
 SHARED_OBJECTS = (  # what programs are made of
@@ -80,7 +80,8 @@ def start_reader(
         return reader
 
     # Who confines itself does so for good, but for its own thread and what that starts only.
-    return aside(confined)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(copy_context().run, confined).result()
 
 
 @cache
@@ -91,27 +92,3 @@ def _alive() -> str:
 
 def _unblocked(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
-
-
-def run_reader(
-    argv: Sequence[str], readable: Iterable[str], given: bytes, seconds: float, limits: Limits
-) -> tuple[bytes, bytes]:
-    """Output and errors of a reader with `given` as its input.
-
-    Raises `TimeoutError` after `seconds`, also while it is still starting or ending; `OSError` when
-    it cannot be started.
-    """
-    until = monotonic() + seconds
-    return aside(partial(_run, argv, readable, given, until, limits), until)
-
-
-def _run(
-    argv: Sequence[str], readable: Iterable[str], given: bytes, until: float, limits: Limits
-) -> tuple[bytes, bytes]:
-    with start_reader(argv, readable, "/", subprocess.PIPE, limits) as it:
-        try:
-            return it.communicate(given, timeout=max(until - monotonic(), 0))
-        except subprocess.TimeoutExpired:
-            raise TimeoutError from None
-        finally:
-            it.end()

@@ -7,22 +7,23 @@ import subprocess
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 MAX_CONFIG = 100_000  # bytes of a file that is compared
 MAX_DIRECTORIES, DEPTH = 2_000, 3  # of the search for repositories
 _NOT_ENTERED = (".git", "node_modules", "__pycache__")
 # Keys that a command may change: they name branches, remotes and people, and run nothing.
-HARMLESS = re.compile(
+HARMLESS = (
     r"user\.(name|email|signingkey)|branch\..+\.(remote|merge|rebase|description|pushremote|vscode-merge-base)"
     r"|remote\..+\.(url|fetch|push|prune|pushurl|promisor|partialclonefilter)"
     r"|submodule\..+\.(url|active|update|branch)"
     r"|submodule\.active|remote\.pushdefault|pull\.(rebase|ff)|push\.(default|autosetupremote)"
     r"|rebase\.(autostash|autosquash)|merge\.ff|init\.defaultbranch|color\..+|advice\..+"
     r"|core\.(bare|filemode|symlinks|ignorecase|repositoryformatversion|logallrefupdates"
-    r"|autocrlf|eol)|extensions\.(objectformat|partialclone)|lfs\.repositoryformatversion",
-    re.DOTALL,
+    r"|autocrlf|eol)|extensions\.(objectformat|partialclone)|lfs\.repositoryformatversion"
 )
+is_key = partial(re.fullmatch, flags=re.DOTALL)  # compiles at first use: the tables take long
 Content = tuple[int, bytes]  # mode and bytes of a file
 
 
@@ -47,7 +48,7 @@ def configured(root: str, git: str | None) -> list[str]:
         files, paths = {path: read(path) for path in (os.path.join(root, o) for o in origins)}, []
         for key, value in map(pair, found[1::2]):
             word = os.path.expanduser(value.split(" ")[0])
-            for base in (root, f"{root}/.git") if word and not HARMLESS.fullmatch(key) else ():
+            for base in (root, f"{root}/.git") if word and not is_key(HARMLESS, key) else ():
                 path = os.path.normpath(os.path.join(base, word))
                 if is_below(path, (root,)) and os.path.exists(path):
                     paths.append(path)

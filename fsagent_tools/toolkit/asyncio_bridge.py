@@ -4,6 +4,7 @@ Short work shares a few threads. What waits for a command, a network, a server o
 thread of its own, so that it keeps nobody from working.
 """
 
+import _thread
 import os
 import sys
 import threading
@@ -12,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import cache, partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled
-from fsagent_tools.runtime.aside import aside
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future
@@ -78,7 +79,20 @@ def beside_a_loop(work: Callable[[], _T]) -> _T:
     asyncio = sys.modules.get("asyncio")
     if asyncio is None or asyncio._get_running_loop() is None:
         return work()
-    return aside(work)  # development servers refuse a loop that waits for a lock, as pools do
+    # Development servers refuse a loop that waits for a lock, as pools and futures do.
+    done = SimpleQueue[tuple[list[_T], BaseException | None]]()
+
+    def run() -> None:
+        try:
+            done.put(([work()], None))
+        except BaseException as error:  # noqa: BLE001 - raised where it is waited for
+            done.put(([], error))
+
+    _thread.start_new_thread(copy_context().run, (run,))
+    results, error = done.get()
+    if error is not None:
+        raise error
+    return results[0]
 
 
 def on_this_loop(sink: Callable[[str], None] | None) -> Callable[[str], None] | None:

@@ -1,7 +1,8 @@
 """An action as a model calls it: from the arguments it sent to an outcome."""
 
+import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.fields import FieldInfo
 
-from fsagent_tools.call import HostError, approving, changed, current
+from fsagent_tools.call import approving, changed, current
 from fsagent_tools.effects import SIDE_EFFECTS, Effect
 from fsagent_tools.errors import InternalError, ToolError
-from fsagent_tools.gate.gate import Operation, approver, run_gated
+from fsagent_tools.gate.gate import GatedCall, approver, run_gated
 from fsagent_tools.results import Outcome, Result
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.asyncio_bridge import called
@@ -186,8 +187,23 @@ class Tool:
             **hidden: Parameters that the host sets for this call, by the names of the toolset or of
                 the action.
         """
-        asked = ToolCall(self._meant(arguments), arguments, hidden)
-        outcome: Outcome = run_gated(self.workspace, asked)
+        tool = self._meant(arguments)
+        action = tool.entry.action
+        call = GatedCall(
+            action.name,
+            tool.name,
+            action.effect,
+            tool.risk,
+            arguments,
+            validate=partial(tool._validated, arguments, hidden),
+            execute=partial(action.run, tool.workspace),
+            arguments=tool._shown,
+            only_reports=action.only_tells,
+            answer=tool._answered,
+            refuse=tool._refused,
+            is_tool=True,
+        )
+        outcome: Outcome = run_gated(self.workspace, call)
         return outcome
 
     def effect_of(self, arguments: Mapping[str, Any] | str) -> Effect:
@@ -215,67 +231,42 @@ class Tool:
         """`call` in a thread; cancelling the awaiting task stops the work at its next check."""
         tool = self._meant(arguments)
         slow = tool.entry.action.waits or tool.effect in WAITING
-        asks = approver(self.workspace, ToolCall(tool, arguments, hidden))
+        asks = approver(self.workspace, tool.effect, is_tool=True)
         waits = slow or current.get().turn or asks
         return await called(partial(self.call, arguments, **hidden), waits=bool(waits))
 
-
-class ToolCall(Operation):
-    """One call of a tool: `params` are what a model sent over the defaults, pins and the host over
-    all; refusals and bugs settle as outcomes.
-    """
-
-    is_tool = True
-
-    def __init__(self, tool: Tool, sent: _Sent, hidden: _Hidden) -> None:
-        self.tool, self.sent, self._hidden = tool, sent, hidden
-        self.action, self.effect = tool.entry.action.name, tool.effect
-        self.name, self.risk = tool.name, tool.risk
-
-    def params(self) -> Params:
-        tool, entry = self.tool, self.tool.entry
-        taken, arguments = entry.taken, parse_arguments(self.sent)
-        if tool.whole:
-            arguments = tool.whole.without_command(arguments, entry)
+    def _validated(self, sent: _Sent, hidden: _Hidden) -> Params:
+        """What a model sent over the defaults, pins and the host over all."""
+        entry, arguments = self.entry, parse_arguments(sent)
+        taken = entry.taken
+        if self.whole:
+            arguments = self.whole.without_command(arguments, entry)
         known = {n: v for n, v in arguments.items() if n in taken or not entry.has_anyway(n, v)}
         given = normalize_arguments(known, taken, lambda name: absent_values(taken[name]))
         names = entry.rename, entry.readers
-        own, host = under_own_names(given, *names), under_own_names(self._hidden, *names)
+        own, host = under_own_names(given, *names), under_own_names(hidden, *names)
         values = {**entry.defaults, **own, **entry.pin, **host}
         params: Params = accepted(entry.action.params, values, entry.spelling)
         return params
 
-    def execute(self, params: Params) -> Result:
-        return self.tool.entry.action.run(self.tool.workspace, params)
-
-    def arguments(self, params: Params) -> Mapping[str, Any]:
-        command = {"command": self.tool.command} if self.tool.whole else {}
+    def _shown(self, params: Params) -> Mapping[str, Any]:
+        command = {"command": self.command} if self.whole else {}
         own = params.as_json(given=True)
-        return {**command, **{self.tool.entry.spelling(n): v for n, v in own.items()}}
+        return {**command, **{self.entry.spelling(n): v for n, v in own.items()}}
 
-    def only_reports(self, params: Params) -> bool:
-        return self.tool.entry.action.only_tells(params)
+    def _answered(self, result: Result) -> Outcome:
+        return Outcome.of(result, self.entry.result, self.wording.advice)
 
-    def settle(self, work: Callable[[], Result]) -> Outcome:
-        shape, wording = self.tool.entry.result, self.tool.wording
-        try:
-            return Outcome.of(work(), shape, wording.advice)
-        except ToolError as error:
-            return Outcome.refused(error, shape, wording.refusal(error))
-        except HostError as carried:
-            raise carried.error from None
-        except Exception as error:
-            if os.environ.get("FSAGENT_DEBUG"):
-                raise
-            return Outcome.refused(self._bug(error), shape)
-
-    def _bug(self, error: Exception) -> InternalError:
-        import logging  # needed for nothing else
-
+    def _refused(self, error: Exception) -> Outcome:
+        if isinstance(error, ToolError):
+            return Outcome.refused(error, self.entry.result, self.wording.refusal(error))
+        if os.environ.get("FSAGENT_DEBUG"):
+            raise error
         logging.getLogger("fsagent_tools").error("%s failed", self.name, exc_info=error)
-        return InternalError(
+        bug = InternalError(
             f"{self.name} failed unexpectedly ({type(error).__name__}); this is a bug in the tool.",
             hint="It may have changed something: check before you go on."
             if self.effect not in _TELLING
             else "Nothing was written. Try other arguments or another tool.",
         )
+        return Outcome.refused(bug, self.entry.result)

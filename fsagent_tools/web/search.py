@@ -21,7 +21,6 @@ from fsagent_tools.errors import (
 )
 from fsagent_tools.policy.addresses import Guard
 from fsagent_tools.policy.hosts import HostRule
-from fsagent_tools.runtime.weight import check_weight
 from fsagent_tools.sanitize import one_line, visible
 from fsagent_tools.text import shorten
 from fsagent_tools.web.client import Download, WebClient, failure
@@ -39,6 +38,11 @@ MAX_PAGES = 5  # of results that are asked for
 MAX_ANSWERS = 5  # of a service's own, and of engines that failed
 SNIPPET, TITLE = 500, 200  # characters
 TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+LARGEST_MESSAGE = 16 << 20  # bytes of one message; a command's output has 10 MB at most
+_WIDE = 4 << 20  # bytes of one with characters outside ASCII, which may take four times as much
+_MANY = 200_000  # values of one: an empty list takes 2 bytes on the way, and 56 here
+# one that does not end goes to the end of all: else each quote in it would be tried as a beginning
+_STRING = re.compile(rb'(?s)"(?:[^"\\]|\\.)*+(?:"|\\?\Z)')
 TRACKING = re.compile(r"(?:^|&)(?:utm_\w+|gclid|fbclid|msclkid)=[^&]*")
 ANSWER_FIELDS = {  # where a service says something itself, and which of it is shown
     "answer": (),  # Tavily
@@ -215,6 +219,19 @@ def _ask(
             f"{settings.provider} at {url.host} answered in an unknown form.",
             hint="Try again; if it stays, the base URL may not be a search service.",
         ) from None
+
+
+def check_weight(content: bytes | bytearray) -> None:
+    """Raise `ValueError` for what would take much more memory as objects than it has bytes."""
+    wide = len(content) > _WIDE and not (content.isascii() and b"\\u" not in content)
+    if wide or len(content) > LARGEST_MESSAGE:
+        raise ValueError(f"it is larger than {(_WIDE if wide else LARGEST_MESSAGE) >> 20} MB")
+    if _values(content) > _MANY and _values(_STRING.sub(b"", content)) > _MANY:
+        raise ValueError(f"it has more than {_MANY:,} values")
+
+
+def _values(content: bytes | bytearray) -> int:
+    return content.count(b",") + content.count(b"[") + content.count(b"{")
 
 
 def _trusting(client: WebClient, host: str, port: int) -> WebClient:

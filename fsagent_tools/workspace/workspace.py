@@ -1,5 +1,6 @@
 """The facade of one session: files, a policy, what was shown, services."""
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -8,34 +9,30 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.base import Copied, Done
-from fsagent_tools.files.guarded import GuardedFiles
+from fsagent_tools.files.guarded import GuardedFiles, LockedFile
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.memory import Store
-from fsagent_tools.gate.gate import check_guards
-from fsagent_tools.gate.request import Origins
+from fsagent_tools.gate.request import Approve, Origins
 from fsagent_tools.lines.ids import STYLES, StyleName
+from fsagent_tools.lsp.servers import LanguageSettings
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.runtime.state import shared_home
+from fsagent_tools.session.editing import Edit, Written, overwrite
 from fsagent_tools.session.encodings import Encodings
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
 from fsagent_tools.validation import check_types
-from fsagent_tools.workspace import lazy
+from fsagent_tools.web.search import SearchSettings
 from fsagent_tools.workspace.config import Staleness, load
 from fsagent_tools.workspace.methods import Direct, Rewind, verb
 from fsagent_tools.workspace.services import Services
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
-    from fsagent_tools.files.guarded import LockedFile
-    from fsagent_tools.gate.request import Approve
-    from fsagent_tools.lsp.servers import LanguageSettings
-    from fsagent_tools.session.editing import Edit, Written
-    from fsagent_tools.web.search import SearchSettings
 
 PathForm = Literal["relative", "virtual"]
+_Given = str | PathLike[str] | None
 _MOST_VIEWS = 64  # of a workspace that are found again
 
 
@@ -88,7 +85,7 @@ class Workspace(Direct, Rewind):
         self,
         root: str | Path | None = None,
         *,
-        files: "Store | None" = None,
+        files: Store | None = None,
         policy: Policy | None = None,
         cache_dir: str | Path | None = None,
         line_ids: StyleName | None = None,
@@ -96,9 +93,9 @@ class Workspace(Direct, Rewind):
         durable: bool = False,
         lint: Lint = "off",
         encodings: Mapping[str, str] | None = None,
-        search: "SearchSettings | None" = None,
-        servers: "LanguageSettings | None" = None,
-        approve: "Approve | None" = None,
+        search: SearchSettings | None = None,
+        servers: LanguageSettings | None = None,
+        approve: Approve | None = None,
         approve_effects: Iterable[Effect] = ASKED,
         approve_direct: bool = False,
         log: "EventLog | None" = None,
@@ -112,9 +109,9 @@ class Workspace(Direct, Rewind):
         check_types(given, durable=bool, history=bool, approve_direct=bool)
         check_types(given, servers=Mapping | None, encodings=Mapping | None)
         check_types(given, files=Store | None, approve_effects=Iterable)
-        check_guards(policy, approve, log)
+        _check_guards(policy, approve, log)
         check_types({"state": state}, state=str | PathLike | None)
-        home = shared_home(state, root, cache_dir)
+        home = _shared_home(state, root, cache_dir)
         self.policy = (policy or Policy()).closed_to(home)
         self.files = _files(root, files, self.policy, durable=durable)
         local = self.files.local_root
@@ -223,15 +220,15 @@ class Workspace(Direct, Rewind):
         lint: Lint | None = None,
         *,
         create_dirs: bool = True,
-        check: "Callable[[LockedFile, Edit | None], None] | None" = None,
-    ) -> "Written":
+        check: Callable[[LockedFile, Edit | None], None] | None = None,
+    ) -> Written:
         """Create or overwrite a text file, atomically. Raises a `ToolError`.
 
         encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
         workspace's. check: gets the existing text, None for no text, and may raise.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return lazy.editing.overwrite(self, target, utf8, encoding, lint, check=check)
+            return overwrite(self, target, utf8, encoding, lint, check=check)
 
     @verb("mv", Effect.WRITE)
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
@@ -272,6 +269,13 @@ class Workspace(Direct, Rewind):
             self.session.forget(done.source.inside(file).relative, gone=True)
         return done
 
+    def rest(self) -> None:
+        """Give up open handles and texts; what was shown and background commands stay."""
+        self.session.free()
+        self.session.store.rest()
+        self.services.rest()
+        self.files.close()
+
     def close(self) -> None:
         """End commands and language servers, free handles and texts; it can be used again."""
         self.services.close()
@@ -283,10 +287,47 @@ def _made(kind: type[Workspace], given: dict[str, Any], paths: PathForm) -> Work
 
 
 def _files(
-    root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool
+    root: str | Path | None, files: Store | None, policy: Policy, *, durable: bool
 ) -> GuardedFiles:
     if files is not None and root is None:
         return GuardedFiles(files, policy)
     if root is None or files is not None:
         raise ConfigInvalid("A workspace has either a root or files.")
     return LocalFiles(Path(root).expanduser(), policy, durable=durable)
+
+
+def _shared_home(given: _Given, root: _Given, cache_dir: _Given) -> str:
+    """The directory of `Workspace(state=...)`, links resolved; "" for None. Raises `ConfigInvalid`.
+
+    It has to be there: where a volume is not mounted, each host would keep a state of its own.
+    """
+    if given is None:
+        return ""
+    if root is None or cache_dir is not None:
+        what = "a workspace of files elsewhere" if root is None else "line indexes in cache_dir"
+        raise ConfigInvalid(f"state is not for {what}.", hint="Leave out one of the two.")
+    path = Path(given).expanduser()
+    home, own = (os.path.realpath(each) for each in (path, Path(root).expanduser()))
+    beside = "Give a directory outside the root, which neither tools nor commands may reach."
+    shared = "Make it, or mount the volume that the hosts share."
+    for wrong, is_so, hint in (
+        ("is relative", not path.is_absolute(), "Give its whole path."),
+        ("does not exist", not path.exists(), shared),
+        ("is not a directory", not path.is_dir(), beside),
+        ("is inside the root", f"{home}/".startswith(f"{own.rstrip('/')}/"), beside),
+        ("holds the root", own.startswith(f"{home.rstrip('/')}/"), beside),
+        ("cannot be written by this user", not os.access(home, os.W_OK | os.X_OK), shared),
+    ):
+        if is_so:
+            raise ConfigInvalid(f"state: {path} {wrong}.", hint=hint)
+    return home
+
+
+def _check_guards(policy: object, approve: object, log: object) -> None:
+    """Raise `ConfigInvalid` for what would fail only when it is first asked."""
+    if policy is not None and not hasattr(policy, "check_action"):
+        raise ConfigInvalid(f"policy is a Policy, not {policy!r}: Policy(readonly=True).")
+    if approve is not None and not callable(approve):
+        raise ConfigInvalid(f"approve is a function that gets each Request, not {approve!r}.")
+    if log is not None and not hasattr(log, "event"):
+        raise ConfigInvalid(f"log is an EventLog, not {log!r}: EventLog('agent.jsonl').")

@@ -14,7 +14,6 @@ from fsagent_tools.files import atomic, locks
 from fsagent_tools.files.atomic import RECOVERY_PREFIX
 from fsagent_tools.files.base import TEMP_PREFIX
 from fsagent_tools.files.open_file import Signature
-from fsagent_tools.runtime.descriptors import held
 from tests.conftest import PATIENCE, no_new_descriptor, soon
 
 
@@ -379,12 +378,14 @@ def test_temps_of_dead_processes_are_swept_and_live_ones_stay(door, root):
     (root / f"{TEMP_PREFIX}{2**70}-no-number-of-a-process").write_text("x")
     alive = root / f"{TEMP_PREFIX}{os.getppid()}-alive"
     alive.write_text("x")
-    with held(os.open(root, os.O_RDONLY)) as folder, atomic.temporary(folder) as name:
+    folder = os.open(root, os.O_RDONLY)
+    with atomic.temporary(folder) as name:
         mine = root / name
         mine.write_text("x")
         locks._swept.clear()
         write(door, "a.txt", b"x")
         assert sorted(root.glob(f"{TEMP_PREFIX}*")) == sorted([alive, mine])
+    os.close(folder)
     assert not mine.exists()
     alive.unlink()
 

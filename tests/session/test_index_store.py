@@ -15,7 +15,6 @@ import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
 from fsagent_tools.files.open_file import Signature
-from fsagent_tools.runtime.state import is_project
 from fsagent_tools.session import index_store, texts
 
 FOLDER = ".ai/cache/tools/read/line_index"
@@ -313,6 +312,6 @@ def test_a_home_directory_gets_no_directory_of_ours(tmp_path, monkeypatch):
 
 
 def test_only_what_may_be_a_project_keeps_something_of_ours():
-    assert is_project("/srv/app")
+    assert index_store.is_project("/srv/app")
     for place in ("/", "/home/one", "/Users/one", "/root"):
-        assert not is_project(place)
+        assert not index_store.is_project(place)

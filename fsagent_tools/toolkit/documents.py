@@ -4,14 +4,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fsagent_tools.answers.formats import HEAD, format_of
-from fsagent_tools.answers.media import DOCUMENTS, MAX_BINARY, document_text, reader
 from fsagent_tools.call import current
 from fsagent_tools.encoding import looks_binary, mark_of
 from fsagent_tools.errors import Cancelled, ToolError
 from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.results import Hits, TextSearch, hits_in_copy
+from fsagent_tools.toolkit.formats import HEAD, format_of
+from fsagent_tools.toolkit.media import DOCUMENTS, MAX_BINARY, document_text, reader
 
 _NAMED = 3  # of the documents that could not be read
 
