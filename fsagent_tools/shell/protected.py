@@ -20,7 +20,7 @@ from weakref import ref
 
 from fsagent_tools.shell.repositories import (
     HARMLESS,
-    Content,
+    SmallFile,
     configured,
     fields,
     git_directories,
@@ -29,7 +29,7 @@ from fsagent_tools.shell.repositories import (
     is_key,
     pair,
     ran,
-    read,
+    read_small,
     repositories,
 )
 
@@ -106,7 +106,7 @@ class Protected:
         inside = [own if is_below(own, (root,)) else f"{root}/.git", *others.nested[:MAX_NESTED]]
         configs = [f"{repository}/config" for repository in inside]
         configs += [f"{folder}/config.worktree" for folder in others.work_trees]
-        self._configs = {path: read(path) for path in configs}
+        self._configs = {path: read_small(path) for path in configs}
         self._was_bare = is_bare(root)
         self._folders = [path for path in inside if not os.path.isfile(path)]
         self._nested, self._pointers = {*others.nested}, others.pointers
@@ -190,7 +190,7 @@ class Protected:
         if not self._mounted:
             self._compare(report, kept)
         for path, before in self._configs.items():
-            above, after = os.path.dirname(path), read(path)
+            above, after = os.path.dirname(path), read_small(path)
             known = {*self._links, *self._existing}
             is_new = before is None and path not in known and os.path.lexists(path)
             same = after == before and not is_new
@@ -204,7 +204,7 @@ class Protected:
                 report.restored += [f"{self._name(path)} ({key})" for key in keys]
 
         for path, before in self._watched.items():
-            if (now := read(path)) and now != before and self._entry(path) == path:
+            if (now := read_small(path)) and now != before and self._entry(path) == path:
                 self._restore(path, before, kept)
                 report.restored.append(self._name(path))
         self._check_new(report, kept)
@@ -222,7 +222,7 @@ class Protected:
             if config in self._configs or not os.path.lexists(config):
                 continue
             place = os.path.dirname(config)
-            if keys := self._harmful_keys(None, read(config), kept, made=place):
+            if keys := self._harmful_keys(None, read_small(config), kept, made=place):
                 self._restore(config, None, kept)
                 report.restored += [f"{self._name(config)} ({key})" for key in keys]
         for hooks in (f"{place}/hooks" for place in made):
@@ -238,7 +238,7 @@ class Protected:
                 self._restore(path, before, kept)
                 report.restored.append(self._name(path))
 
-    def _restore(self, path: str, before: Content | None, kept: Path) -> None:
+    def _restore(self, path: str, before: SmallFile | None, kept: Path) -> None:
         self._move_away(self._entry(path) or path, kept)
         if before is None:
             return
@@ -315,8 +315,8 @@ class Protected:
 
     def _harmful_keys(
         self,
-        before: Content | None,
-        after: Content | None,
+        before: SmallFile | None,
+        after: SmallFile | None,
         kept: Path,
         *,
         made: str = "",
@@ -390,7 +390,7 @@ def _running(root: str) -> list[Protected]:
     return [one for each in _active.get(root, []) if (one := each())]
 
 
-def _contents(places: Iterable[str]) -> Iterator[tuple[str, Content | None]]:
+def _contents(places: Iterable[str]) -> Iterator[tuple[str, SmallFile | None]]:
     """Each file at or below them; None for what is no file, or too large."""
     seen = 0
     for place in places:
@@ -399,7 +399,7 @@ def _contents(places: Iterable[str]) -> Iterator[tuple[str, Content | None]]:
         for above, _, files in os.walk(place) if os.path.isdir(place) else [(folder, [], [name])]:
             for path in (f"{above}/{name}" for name in files):
                 seen += 1
-                yield path, read(path) if seen <= MAX_COMPARED else None
+                yield path, read_small(path) if seen <= MAX_COMPARED else None
 
 
 def _parents(paths: Iterable[str], places: Sequence[str]) -> set[str]:

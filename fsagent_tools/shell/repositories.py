@@ -24,10 +24,10 @@ HARMLESS = (
     r"|autocrlf|eol)|extensions\.(objectformat|partialclone)|lfs\.repositoryformatversion"
 )
 is_key = partial(re.fullmatch, flags=re.DOTALL)  # compiles at first use: the tables take long
-Content = tuple[int, bytes]  # mode and bytes of a file
+SmallFile = tuple[int, bytes]  # mode and bytes of a file
 
 
-_known: dict[str, tuple[dict[str, Content | None], list[str]]] = {}
+_known: dict[str, tuple[dict[str, SmallFile | None], list[str]]] = {}
 
 
 def configured(root: str, git: str | None) -> list[str]:
@@ -38,14 +38,17 @@ def configured(root: str, git: str | None) -> list[str]:
     if git is None:
         return []
     files, paths = _known.get(root, ({}, []))
-    if not files or any(read(name) != data for name, data in files.items()):
+    if not files or any(read_small(name) != data for name, data in files.items()):
         own = {n: v for n, v in os.environ.items() if n.startswith("GIT_CONFIG_")}
         own |= {n: os.environ[n] for n in ("HOME", "XDG_CONFIG_HOME") if n in os.environ}
         done = ran(git, ["config", "--list", "-z", "--show-origin"], root, own)
         found, home = fields(done.stdout), os.path.expanduser("~")
         origins = {field.removeprefix("file:") for field in found[::2]}
         origins |= {f"{home}/.gitconfig", f"{home}/.config/git/config", ".git/config"}
-        files, paths = {path: read(path) for path in (os.path.join(root, o) for o in origins)}, []
+        files, paths = (
+            {path: read_small(path) for path in (os.path.join(root, o) for o in origins)},
+            [],
+        )
         for key, value in map(pair, found[1::2]):
             word = os.path.expanduser(value.split(" ")[0])
             for base in (root, f"{root}/.git") if word and not is_key(HARMLESS, key) else ():
@@ -60,11 +63,11 @@ def configured(root: str, git: str | None) -> list[str]:
 
 def git_directories(root: str) -> list[str]:
     """Of a work tree whose `.git` is a file: only if that directory names this root, too."""
-    pointer = (read(f"{root}/.git") or (0, b""))[1]
+    pointer = (read_small(f"{root}/.git") or (0, b""))[1]
     if not pointer.startswith(b"gitdir: "):
         return []
     folder = os.path.realpath(os.path.join(root, os.fsdecode(pointer[8:].strip())))
-    back, place = (read(f"{folder}/gitdir") or (0, b""))[1].strip(), _common(folder)
+    back, place = (read_small(f"{folder}/gitdir") or (0, b""))[1].strip(), _common(folder)
     # A command can write all three where it may write, so none of that is taken for git's.
     is_whole = os.path.isfile(f"{place}/HEAD") and os.path.isdir(f"{place}/objects")
     is_ours = (
@@ -99,7 +102,7 @@ def repositories(root: str) -> Repositories:
         level = [name for folder in level for name in _folders(folder)][:MAX_DIRECTORIES]
         for git in (f"{name}/.git" for name in level if os.path.lexists(f"{name}/.git")):
             folder, pointer = git, f"{git}/commondir"
-            if (said := (read(git) or (0, b""))[1]).startswith(b"gitdir: "):
+            if (said := (read_small(git) or (0, b""))[1]).startswith(b"gitdir: "):
                 path = os.path.join(os.path.dirname(git), os.fsdecode(said[8:].strip()))
                 folder, pointer = os.path.realpath(path), git
             elif os.path.islink(git):
@@ -122,7 +125,7 @@ def repositories(root: str) -> Repositories:
 
 def _common(folder: str) -> str:
     """Of the repository that a work tree's directory of git belongs to."""
-    said = (read(f"{folder}/commondir") or (0, b""))[1].strip()
+    said = (read_small(f"{folder}/commondir") or (0, b""))[1].strip()
     return os.path.realpath(os.path.join(folder, os.fsdecode(said)))
 
 
@@ -150,7 +153,7 @@ def is_below(path: str, places: Iterable[str]) -> bool:
     return f"{path}/".startswith(tuple(f"{place}/" for place in places))
 
 
-def read(path: str) -> Content | None:
+def read_small(path: str) -> SmallFile | None:
     """None: there is no such regular file, or it is too large."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
