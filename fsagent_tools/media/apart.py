@@ -86,7 +86,7 @@ def ask(
         document.seek(0)
         asked = json.dumps([name, arguments]).encode()
         if code := _readers(module).ask(asked, document.fileno(), answer.fileno(), seconds):
-            raise ended(code)
+            raise ended(code, SECONDS_OF.get(module, SECONDS))
         answer.seek(0)
         reply = json.loads(answer.read().decode())  # no copy of it is kept meanwhile
     if "error" in reply:

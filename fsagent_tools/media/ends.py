@@ -14,9 +14,10 @@ _ABORTED = {-4, -5, -6}  # what compiled libraries do when there is no more memo
 _PAGES = "Of a PDF, ask for single `pages`; of HTML, for `format`='html'."
 
 
-def ended(code: int) -> ToolError:
+def ended(code: int, seconds: int = SECONDS) -> ToolError:
+    """seconds: of computing that it had."""
     if code in _TOO_LONG:
-        return _too_large(f"takes more than {SECONDS} s of computing")
+        return _too_large(f"takes more than {seconds} s of computing")
     if code == NO_MEMORY:
         return _too_large(f"takes more than {MEMORY} MB of memory")
     if code == NO_ROOM:
