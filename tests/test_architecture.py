@@ -26,6 +26,9 @@ LATE = {  # modules whose functions import, and what: importing the package must
     "fsagent_tools.toolsets": {"fsagent_tools.toolsets.*"},
     "fsagent_tools.web.client": {"fsagent_tools.web.transport"},  # httpx: at the first fetch
     "fsagent_tools.cli.past": {"fsagent_tools.events.page"},
+    "fsagent_tools.workspace.lazy": {  # what it shows to checkers
+        one.target for one in CORE.imports("fsagent_tools.workspace.lazy") if one.typing
+    },
 }
 UNREADABLE = {"fsagent_tools.toolkit.action"}  # no reader of the source can tell its imports
 PUBLIC_MODULES = {f"fsagent_tools.{name}" for name in ("errors", "testing", "types")}

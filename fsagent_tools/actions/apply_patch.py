@@ -7,7 +7,6 @@ from functools import partial
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-from fsagent_tools import lint
 from fsagent_tools.call import PendingChange, changed, patience
 from fsagent_tools.edits.matching import LOOKING, Choice, Evidence, Haystack, Match
 from fsagent_tools.edits.messages import Telling, find_or_tell, lines_as_are, without_names
@@ -37,6 +36,7 @@ from fsagent_tools.text import newline_of
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.all_or_none import as_one
 from fsagent_tools.toolkit.edited import of_sent
+from fsagent_tools.workspace import lazy
 
 Seek = Callable[[bytes, str, str, Choice], Found]  # of a quote in a text
 
@@ -442,7 +442,7 @@ def _refuse_link(workspace: Workspace, path: str, name: str) -> None:
 def _update(workspace: Workspace, one: Planned, hunks: tuple[PatchHunk, ...]) -> None:
     if one.opaque and hunks:
         raise one.opaque
-    judge = lint.judge(one.path)
+    judge = lazy.lint.judge(one.path)
     evidence = Evidence(parses=judge, name=one.path, whole_lines=True)
     after = 0
     for number in range(1, len(hunks) + 1):

@@ -5,18 +5,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from fsagent_tools import lint
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import NoLanguageServer, TooLarge, ToolError
 from fsagent_tools.files.guarded_file import ReadableFile
-from fsagent_tools.lsp.selection import any_installed
 from fsagent_tools.problems import SEVERITIES, Problem, by_importance, introduced
 from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import newline_of
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
+from fsagent_tools.workspace import lazy
 from fsagent_tools.workspace.services import lacks_machine
+
+if TYPE_CHECKING:
+    pass
 
 _TIMEOUT = 15.0  # seconds, a cold start of the slowest server included
 MAX_PROBLEMS = 50  # problems in one answer
@@ -61,7 +63,7 @@ def lacks_server(workspace: Workspace) -> str:
     services = workspace.services
     if lacking := lacks_machine(services):
         return lacking
-    if any_installed(services.server_settings):
+    if lazy.selection.any_installed(services.server_settings):
         return ""
     return "no language server is installed: pip install 'fsagent-tools[lsp]' brings Python's"
 
@@ -104,7 +106,7 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
             }
         unchecked |= {each.server: each.reason for each in diagnosis.missing}
     except NoLanguageServer as error:
-        if not lint.has_parser(name):
+        if not lazy.lint.has_parser(name):
             raise
         problems, answered, unchecked = [], [], {"": str(error)}
     if not problems and not answered:
@@ -138,8 +140,8 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
 def _by_parser(name: str, text: str) -> tuple[list[Problem], str]:
     """What a parser finds where no server answered, and a note that says who looked."""
     try:
-        problems = lint.syntax_problems(name, text)
-    except lint.NotChecked as reason:
+        problems = lazy.lint.syntax_problems(name, text)
+    except lazy.lint.NotChecked as reason:
         return [], f"(Nor was its syntax: {reason}.)"
     return problems, "(Only its syntax was checked, by a parser" + (
         ".)" if problems else ": no errors.)"

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from fsagent_tools import lint
 from fsagent_tools.actions.insert import insert_lines
 from fsagent_tools.call import patience
 from fsagent_tools.edits.checks import Parses
@@ -20,6 +19,7 @@ from fsagent_tools.session.review import LINT, Lint
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.toolkit.edited import Edited, EditMarks, How, edited_of, numbered_lines
+from fsagent_tools.workspace import lazy
 
 _FURTHER = ("file_path", "old_string", "new_string")
 
@@ -96,7 +96,7 @@ def _edited(workspace: Workspace, p: EditParams) -> Edited:
         if p.insert_at_line is not None:
             new = encoded(p.new_string, "new_string")
             return edited_of(edit, *insert_lines(edit, p.insert_at_line, new), p.marks)
-        written, how = _replaced(edit, p, lint.judge(p.path))
+        written, how = _replaced(edit, p, lazy.lint.judge(p.path))
         return edited_of(edit, written, how, p.marks)
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 from pydantic import Field as Described
 
-from fsagent_tools import lint
 from fsagent_tools.edits.by_id import (
     Change,
     Placement,
@@ -29,7 +28,7 @@ from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, actio
 from fsagent_tools.toolkit.all_or_none import MOST_FILES, all_or_none
 from fsagent_tools.toolkit.coercion import item_under_own_names
 from fsagent_tools.toolkit.edited import clipped
-from fsagent_tools.workspace import Staleness
+from fsagent_tools.workspace import Staleness, lazy
 
 MOST_CHANGES = 1000  # of one file in one call
 BESIDE = ("after_line_id", "before_line_id")
@@ -243,7 +242,7 @@ def _edited(
         document.require_ids()  # an unread file is refused as such, not as changed
         if (p.staleness or workspace.staleness) == "file":
             edit.require_unchanged()
-        parses = lint.judge(edit.path)
+        parses = lazy.lint.judge(edit.path)
         hunks, notes = resolve_changes(wanted, document, edit.utf8, parses)
         written = edit.apply(hunks)
         marked = marked_diff(edit.document, written.old, written.hunks) if p.advance else ""

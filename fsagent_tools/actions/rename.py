@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.actions.diagnostics import lacks_server, text_for_server
 from fsagent_tools.edits.by_id import locate
@@ -14,8 +14,6 @@ from fsagent_tools.errors import ActionDenied, Conflict, InvalidArguments, Inval
 from fsagent_tools.files.base import Place
 from fsagent_tools.lines.diff import marked_diff
 from fsagent_tools.lines.document import NOTHING
-from fsagent_tools.lsp.language_server import LanguageServer
-from fsagent_tools.lsp.rename import Span, Symbols
 from fsagent_tools.replies import SearchHit
 from fsagent_tools.session.editing import editing
 from fsagent_tools.session.review import LINT, Lint
@@ -24,6 +22,11 @@ from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, actio
 from fsagent_tools.toolkit.all_or_none import all_or_none
 from fsagent_tools.toolkit.edited import clipped, of_files
 from fsagent_tools.toolkit.params import number_as_text
+from fsagent_tools.workspace import lazy
+
+if TYPE_CHECKING:
+    from fsagent_tools.lsp.language_server import LanguageServer
+    from fsagent_tools.lsp.rename import Span, Symbols
 
 _TIMEOUT = 60.0  # seconds, in which a server that has just started reads the whole project
 _MAX_ASKED = 200  # places of a file at which a name may be another one
@@ -98,8 +101,10 @@ def rename(workspace: Workspace, p: RenameParams) -> Renamed:
     hits = _hits(workspace, name)
     others = dict.fromkeys(Path(workspace.files.place(hit.path).absolute) for hit in hits)
 
-    def ask(server: LanguageServer, language: str, deadline: float) -> tuple[list[Used], str, str]:
-        symbols = Symbols(server, Path(place.absolute), text, deadline)
+    def ask(
+        server: "LanguageServer", language: str, deadline: float
+    ) -> tuple[list[Used], str, str]:
+        symbols = lazy.rename.Symbols(server, Path(place.absolute), text, deadline)
         elsewhere = [path for path in others if str(path) != place.absolute]
         known = servers.of_one_language(Path(place.absolute), elsewhere)
         note = symbols.read(language, known, lambda path: _read(workspace, str(path))[1])
@@ -185,7 +190,7 @@ def _located(workspace: Workspace, p: RenameParams) -> tuple[Place, str, str, li
 
 
 def _meant(
-    symbols: Symbols, place: Place, text: str, offsets: Sequence[int], p: RenameParams
+    symbols: "Symbols", place: Place, text: str, offsets: Sequence[int], p: RenameParams
 ) -> int:
     """The place of the one symbol that has the name; comments and strings have none."""
     meant, known = -1, set[int]()

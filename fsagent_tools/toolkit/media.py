@@ -3,16 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from fsagent_tools.encoding import binary
 from fsagent_tools.errors import BinaryFile, ReadFailed, TooLarge
-from fsagent_tools.media import apart
-from fsagent_tools.media.image import LONGEST_EDGE, Picture
 from fsagent_tools.media.office import OFFICE
 from fsagent_tools.notebook import Notebook
 from fsagent_tools.results import Block
 from fsagent_tools.text import NOTEBOOK
 from fsagent_tools.toolkit.formats import HEAD
+from fsagent_tools.workspace import lazy
+
+if TYPE_CHECKING:
+    from fsagent_tools.media.image import Picture
 
 PDF = b"%PDF-"
 PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0")
@@ -57,7 +60,7 @@ def document_text(data: bytes, name: str) -> str:
 
 def _document(data: bytes, name: str, pages: str | None) -> Media:
     try:
-        found = apart.pdf_text(data, pages)
+        found = lazy.apart.pdf_text(data, pages)
     except ReadFailed as error:
         raise ReadFailed(f"{name}: {error.message}") from None
     lines: list[str] = []
@@ -70,12 +73,12 @@ def _document(data: bytes, name: str, pages: str | None) -> Media:
         lines += text.split("\n") if text else []
     if found.unread:
         lines.append(f"(page {found.unread} and the rest took too long: ask for them by `pages`)")
-    return Media(lines, pictures, lambda numbers: _blocks(apart.pdf_pictures(data, numbers)))
+    return Media(lines, pictures, lambda numbers: _blocks(lazy.apart.pdf_pictures(data, numbers)))
 
 
 def _office(data: bytes, name: str, pages: str | None) -> Media:
     try:
-        text = apart.office_text(data, PurePath(name.lower()).suffix)
+        text = lazy.apart.office_text(data, PurePath(name.lower()).suffix)
     except (ReadFailed, TooLarge) as error:
         raise type(error)(f"{name}: {error.message}") from None
     return Media(text.split("\n") if text else ["(no text was found in it)"])
@@ -83,15 +86,15 @@ def _office(data: bytes, name: str, pages: str | None) -> Media:
 
 def _picture(data: bytes, name: str, pages: str | None) -> Media:
     try:
-        parts = apart.read_picture(data)
+        parts = lazy.apart.read_picture(data)
     except BinaryFile:
         raise binary(name, len(data)) from None
     except TooLarge as error:
         raise TooLarge(f"{name}: {error.message}") from None
     picture = parts[0]
     size = f"{picture.width} x {picture.height} pixels"
-    scaled = max(picture.width, picture.height) > LONGEST_EDGE
-    shown = f", shown at {LONGEST_EDGE} at most" if scaled else ""
+    scaled = max(picture.width, picture.height) > lazy.image.LONGEST_EDGE
+    shown = f", shown at {lazy.image.LONGEST_EDGE} at most" if scaled else ""
     if len(parts) > 1:
         shown = f", shown in {len(parts)} parts from the top down"
     line = f"{name}: {picture.kind}, {size}{shown}, {len(data):,} bytes"
@@ -103,7 +106,7 @@ def _picture(data: bytes, name: str, pages: str | None) -> Media:
 def notebook_blocks(data: bytes, numbers: Sequence[int]) -> tuple[Block, ...]:
     """Pictures in a notebook: those that cannot be shown cost nothing but themselves."""
     try:
-        drawn = apart.notebook_pictures(data, numbers) if numbers else ()
+        drawn = lazy.apart.notebook_pictures(data, numbers) if numbers else ()
         return tuple(filter(None, _blocks(drawn)))
     except TooLarge:
         return ()

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fsagent_tools.effects import ASKED
 from fsagent_tools.errors import ConfigInvalid, Denied
 from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.results import Shape, html_table
 from fsagent_tools.runtime.shadows import importing
 from fsagent_tools.toolkit.entry import Entry
 from fsagent_tools.toolkit.tool import Tool
-from fsagent_tools.workspace import PathForm, Workspace
+from fsagent_tools.workspace import PathForm, Workspace, lazy
 
 __all__ = ["Entry", "Shape", "Tool", "Toolset"]
 _SHOWN = 120  # characters of names in a repr
@@ -71,7 +72,8 @@ class Toolset:
         own = [name for e in rows for name in (e.shown_name, e.action_name)]
         with importing(workspace.services.changeable):
             for entry in () if late else self.entries:
-                _ = entry.action  # imports it
+                if entry.action.effect in ASKED and not workspace.policy.readonly:
+                    _ = lazy.history, lazy.lint  # which the first change would wait for
             workspace.policy.check_names(own)
             workspace = workspace.view(**view)
         named = {e.action_name: e.shown_name for e in reversed(self.entries) if not e.commands}

@@ -20,7 +20,7 @@ from fsagent_tools.lines.ids import StyleName
 from fsagent_tools.policy import Policy
 from fsagent_tools.session.review import Lint
 from fsagent_tools.validation import closed_model, instance
-from fsagent_tools.web.search import API_KEY, BASE_URL, PROVIDER, SearchSettings
+from fsagent_tools.workspace import lazy
 
 __all__ = ["DEFAULT_TOOLSET", "Configuration", "Staleness", "check_file", "load"]
 DEFAULT_TOOLSET = "lines"  # where none is named or configured
@@ -192,7 +192,7 @@ _SESSION: Mapping[str, Any] = {
 def types() -> dict[str, Any]:
     """Every key and the type of its value."""
     own = {name: kind for name, kind in get_type_hints(Policy).items() if name[0] != "_"}
-    return {**own, **_SESSION, "search": SearchSettings}
+    return {**own, **_SESSION, "search": lazy.search.SearchSettings}
 
 
 def validated(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,10 +346,10 @@ def from_environment() -> Iterator[tuple[str, dict[str, Any]]]:
     """
     if not (ours := [name for name in os.environ if name.startswith(PREFIX)]):
         return
-    keys = {f"{PREFIX}{key}".upper(): key for key in types()}
-    _refuse_misspelt(ours, [PROVIDER, BASE_URL, API_KEY, *OTHERS, *keys])
-    if os.environ.get(PROVIDER):
-        yield PROVIDER, {"search": SearchSettings.from_environment()}
+    search, keys = lazy.search, {f"{PREFIX}{key}".upper(): key for key in types()}
+    _refuse_misspelt(ours, [search.PROVIDER, search.BASE_URL, search.API_KEY, *OTHERS, *keys])
+    if os.environ.get(search.PROVIDER):
+        yield search.PROVIDER, {"search": search.SearchSettings.from_environment()}
     for name, key in keys.items():
         if name in os.environ:
             yield name, {key: _value(name, os.environ[name], types()[key])}

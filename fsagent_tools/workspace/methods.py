@@ -6,35 +6,25 @@ from functools import partial, wraps
 from hashlib import sha256
 from pathlib import Path
 from types import UnionType
-from typing import Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, get_args, get_origin
 
 from fsagent_tools.call import current
-from fsagent_tools.edits import replace
-from fsagent_tools.edits.matching import Occurrences
 from fsagent_tools.effects import RISK, Effect
 from fsagent_tools.encoding import decode, encoded, with_escapes
 from fsagent_tools.errors import AlreadyExists, InvalidArguments
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.gate.gate import Gated, GatedCall, run_gated
-from fsagent_tools.history.history import History
-from fsagent_tools.lines.document import Document
-from fsagent_tools.lines.ids import Style
-from fsagent_tools.replies import (
-    Completed,
-    DirectoryEntry,
-    FileBytes,
-    FileText,
-    FileWritten,
-    FoundPaths,
-    SearchHits,
-    TakenBack,
-    TextEdited,
-)
-from fsagent_tools.search import scan
-from fsagent_tools.session.editing import editing
-from fsagent_tools.shell import runner
-from fsagent_tools.shell.shell import ShellRequest
+from fsagent_tools.replies import FileBytes, FileText, FileWritten, TextEdited
+from fsagent_tools.workspace import lazy
 from fsagent_tools.workspace.services import not_local
+
+if TYPE_CHECKING:
+    from fsagent_tools.edits.matching import Occurrences
+    from fsagent_tools.history.history import History
+    from fsagent_tools.lines.document import Document
+    from fsagent_tools.lines.ids import Style
+    from fsagent_tools.replies import Completed, DirectoryEntry, FoundPaths, SearchHits, TakenBack
+    from fsagent_tools.search.scan import Kind
 
 _LIMIT = 1000  # paths or hits
 _TIMEOUT = 30.0  # seconds of a search
@@ -130,13 +120,13 @@ class Direct(Gated):
     """
 
     root: Path
-    style: Style
+    style: "Style"
 
     @verb("read", Effect.READ)
     @contextmanager
     def reading(
         self, path: str, encoding: str | None = None, *, glimpse: bool = False
-    ) -> Iterator[Document]:
+    ) -> "Iterator[Document]":
         """A text file as it is now, with its lines' IDs. Raises a `ToolError`.
 
         glimpse: showing lines of it does not count as reading it.
@@ -252,7 +242,7 @@ class Direct(Gated):
 
     @verb("edit", Effect.WRITE)
     def edit_text(
-        self, path: str, old: str, new: str, *, occurrences: Occurrences = "unique"
+        self, path: str, old: str, new: str, *, occurrences: "Occurrences" = "unique"
     ) -> TextEdited:
         """Replace exact text; encoding and line endings stay.
 
@@ -266,21 +256,21 @@ class Direct(Gated):
             NoMatch: If the text is not in the file.
             MultipleMatches: If it occurs more often than `occurrences` allows.
         """
-        with editing(self, path) as edit:
-            exact = replace.EXACTLY
-            found = replace.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
+        with lazy.editing.editing(self, path) as edit:
+            exact = lazy.replace.EXACTLY
+            found = lazy.replace.find(edit.utf8, old, new, occurrences=occurrences, evidence=exact)
             written = edit.apply(found.hunks, found.ends)
             return TextEdited(written.path, found.count, written.diff())
 
     @verb("ls", Effect.READ)
-    def list(self, path: str = ".") -> tuple[DirectoryEntry, ...]:
+    def list(self, path: str = ".") -> "tuple[DirectoryEntry, ...]":
         """The entries of a directory by name, hidden ones included; denied ones are left out."""
-        return scan.list_directory(self.files, path)
+        return lazy.scan.list_directory(self.files, path)
 
     @verb("glob", Effect.READ)
     def find(
-        self, pattern: str, path: str = ".", *, limit: int = _LIMIT, kind: scan.Kind = "file"
-    ) -> FoundPaths:
+        self, pattern: str, path: str = ".", *, limit: int = _LIMIT, kind: "Kind" = "file"
+    ) -> "FoundPaths":
         """Paths that match a glob, as the tool `glob` finds them.
 
         Args:
@@ -292,7 +282,7 @@ class Direct(Gated):
         Raises:
             InvalidGlob: If the pattern is not valid.
         """
-        return scan.find_paths(self.files, pattern, path, limit, kind)
+        return lazy.scan.find_paths(self.files, pattern, path, limit, kind)
 
     @verb("grep", Effect.READ)
     def search(
@@ -303,7 +293,7 @@ class Direct(Gated):
         include: str | None = None,
         fixed: bool = False,
         limit: int = _LIMIT,
-    ) -> SearchHits:
+    ) -> "SearchHits":
         """Lines that match a regex, as the tool `grep` finds them.
 
         Args:
@@ -318,8 +308,8 @@ class Direct(Gated):
             TimedOut: After 30 seconds.
         """
         size = self.policy.max_file_size
-        query = scan.query_of(pattern, size, fixed=fixed, most=limit + 1)
-        return scan.search_text(self.files, query, path, include=include, timeout=_TIMEOUT)
+        query = lazy.scan.query_of(pattern, size, fixed=fixed, most=limit + 1)
+        return lazy.scan.search_text(self.files, query, path, include=include, timeout=_TIMEOUT)
 
     @verb("bash", Effect.EXECUTE)
     def run(
@@ -330,7 +320,7 @@ class Direct(Gated):
         working_dir: str = ".",
         env: Mapping[str, str] | None = None,
         max_output: int = 51_200,
-    ) -> Completed:
+    ) -> "Completed":
         """Run a shell command in the policy's sandbox and wait for it.
 
         A time-out is not an error: the result has `timed_out`.
@@ -347,10 +337,10 @@ class Direct(Gated):
             CommandFailed: If the command cannot be started.
         """
         with self.local_files.directory(working_dir) as directory:
-            asked = ShellRequest(
+            asked = lazy.shell.ShellRequest(
                 command, directory.place.absolute, env=env or {}, max_output=max_output
             )
-            return runner.run(self.services.shell.prepare(asked), timeout)
+            return lazy.runner.run(self.services.shell.prepare(asked), timeout)
 
     @property
     def local_files(self) -> LocalFiles:
@@ -370,7 +360,7 @@ class Rewind(Gated):
     """
 
     @property
-    def history(self) -> History:
+    def history(self) -> "History":
         """The steps of the session; iterating yields one `StepChange` per step, with its diff."""
         history: History = self.services.history
         return history
@@ -406,7 +396,7 @@ class Rewind(Gated):
         paths: Iterable[str] | None = None,
         dry_run: bool = False,
         everybody: bool = False,
-    ) -> TakenBack:
+    ) -> "TakenBack":
         """Undo the last `steps` calls that changed files, or everything since `to`.
 
         A path that others have changed since stays as it is, and the result names it; the others
@@ -427,7 +417,7 @@ class Rewind(Gated):
         return self.history.undo(steps, to=to, paths=paths, dry_run=dry_run, everybody=everybody)
 
     @verb("undo", Effect.WRITE, mark=True)
-    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> TakenBack:
+    def redo(self, *, dry_run: bool = False, everybody: bool = False) -> "TakenBack":
         """Revert the last undo, unless something has changed since. Raises what `undo` raises.
 
         Args:

@@ -11,23 +11,26 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 from weakref import ReferenceType, ref
 
-from fsagent_tools import lint
 from fsagent_tools.errors import Denied, NoLanguageServer, NotConfigured
-from fsagent_tools.files.base import Place, Recorder
-from fsagent_tools.history.history import History
-from fsagent_tools.lint import ServerAnswer, ServerCheck
-from fsagent_tools.lsp.confinement import ServerConfinement
-from fsagent_tools.lsp.manager import LINT_TIMEOUT, ServerManager
-from fsagent_tools.lsp.servers import LanguageSettings, languages_of
-from fsagent_tools.policy import Policy
-from fsagent_tools.policy.programs import Programs
+from fsagent_tools.files.base import Place
 from fsagent_tools.results import Findings
 from fsagent_tools.runtime import owned, shadows
 from fsagent_tools.session.review import Lint
-from fsagent_tools.shell.closed import ClosedPaths
-from fsagent_tools.shell.jobs import Jobs
-from fsagent_tools.shell.shell import Shell
-from fsagent_tools.web.search import SearchSettings
+from fsagent_tools.workspace import lazy
+
+if TYPE_CHECKING:
+    from fsagent_tools.files.base import Recorder
+    from fsagent_tools.history.history import History
+    from fsagent_tools.lint import ServerAnswer, ServerCheck
+    from fsagent_tools.lsp.manager import ServerManager
+    from fsagent_tools.lsp.servers import LanguageSettings
+    from fsagent_tools.policy import Policy
+    from fsagent_tools.policy.programs import Programs
+    from fsagent_tools.shell.closed import ClosedPaths
+    from fsagent_tools.shell.jobs import Jobs
+    from fsagent_tools.shell.shell import Shell
+    from fsagent_tools.web.search import SearchSettings
+
 
 # Workspaces of this process that hold something open while nobody calls: five descriptors each, of
 # which the history has three.
@@ -84,18 +87,18 @@ class Services:
     def __init__(  # noqa: PLR0913
         self,
         root: Path | None,
-        policy: Policy,
+        policy: "Policy",
         *,
         lint: Lint = "off",
-        search: SearchSettings | None = None,
-        servers: LanguageSettings | None = None,
+        search: "SearchSettings | None" = None,
+        servers: "LanguageSettings | None" = None,
         past: Mapping[str, Any] | None = None,
         state: str = "",
     ) -> None:
         self.root, self.lint, self.search = root, lint, search
         self._policy, self._past, self.state = policy, past, state
         if servers:
-            languages_of(servers)
+            lazy.servers.languages_of(servers)
         self.server_settings = dict(servers or {})
         self.pages = dict[Any, Any]()  # fetched last: a long one is read on from the same text
         self._named = set[str]()  # variables that a command was told of
@@ -111,7 +114,7 @@ class Services:
         return shadows.close(self._policy.changeable(self.root))
 
     @once
-    def history(self) -> History:
+    def history(self) -> "History":
         """What became of the files. Raises `NotConfigured` where it is off, `Denied`."""
         if self.root is None:
             raise not_local("The history needs")
@@ -120,7 +123,7 @@ class Services:
                 "This workspace keeps no history.",
                 hint="Make it without history=False and readonly.",
             )
-        return History(self.root, self._policy, **self._past, home=self.state)
+        return lazy.history.History(self.root, self._policy, **self._past, home=self.state)
 
     @property
     def keeps_history(self) -> bool:
@@ -134,14 +137,14 @@ class Services:
         """The paths that the call in progress changed and no undo restores."""
         return self.history.lost() if self.keeps_history else ()
 
-    def recorder(self) -> Recorder | None:
+    def recorder(self) -> "Recorder | None":
         """What the door to files tells its changes to; None where nothing can be kept."""
         return self.history.recorder if self.history.kept else None
 
     @once
-    def jobs(self) -> Jobs:
+    def jobs(self) -> "Jobs":
         """Background commands; they end with the session, however that ends."""
-        return Jobs()
+        return lazy.jobs.Jobs()
 
     def keep_page(self, key: object, page: object) -> None:
         with self.using:
@@ -155,9 +158,9 @@ class Services:
         return self.jobs.holds(path) if "jobs" in vars(self) else ""
 
     @once
-    def programs(self) -> Programs:
+    def programs(self) -> "Programs":
         """The programs that may be started: nothing that the model could have written."""
-        return Programs.of(self.root, self._policy)
+        return lazy.programs.Programs.of(self.root, self._policy)
 
     @once
     def caches(self) -> str:
@@ -176,11 +179,11 @@ class Services:
         return os.path.realpath(place)
 
     @property
-    def shell(self) -> Shell:
+    def shell(self) -> "Shell":
         """Prepares commands. Raises `Denied`."""
         if self.root is None:
             raise not_local("Commands need")
-        return Shell(
+        return lazy.shell.Shell(
             os.path.realpath(self.root),
             self._policy,
             self.jobs.temp_dir,
@@ -194,20 +197,22 @@ class Services:
         )
 
     @once
-    def closed(self) -> ClosedPaths:
+    def closed(self) -> "ClosedPaths":
         """Finds what of the root programs may not read or change."""
         root = os.path.realpath(self.root or "/")
-        return ClosedPaths(root, self._policy, state=self.state)
+        return lazy.closed.ClosedPaths(root, self._policy, state=self.state)
 
     @once
-    def servers(self) -> ServerManager:
+    def servers(self) -> "ServerManager":
         """The language servers; none is started before it is asked. Raises `Denied`."""
         if self.root is None:
             raise not_local("Language servers need")
         allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        confinement = ServerConfinement(self.programs, self.closed, required=shut)
-        return ServerManager(Path(self.root).resolve(), self.server_settings, confinement)
+        confinement = lazy.confinement.ServerConfinement(self.programs, self.closed, required=shut)
+        return lazy.manager.ServerManager(
+            Path(self.root).resolve(), self.server_settings, confinement
+        )
 
     def review(
         self, mode: Lint, place: Place, before: bytes | None, after: bytes
@@ -217,32 +222,32 @@ class Services:
         if mode == "off":
             return None
         ask = None if self.root is None else self._server_check(Path(place.absolute))
-        return lint.review(mode, place.told, before, after, ask)
+        return lazy.lint.review(mode, place.told, before, after, ask)
 
-    def _server_check(self, file: Path) -> ServerCheck:
+    def _server_check(self, file: Path) -> "ServerCheck":
         """Asks the servers for `file`, in all for as long as a write waits for them; what was asked
         before `close` starts none after it.
         """
         servers = self.servers
-        deadline = time.monotonic() + LINT_TIMEOUT
+        deadline = time.monotonic() + lazy.manager.LINT_TIMEOUT
 
-        def check(text: str) -> ServerAnswer:
+        def check(text: str) -> "ServerAnswer":
             try:
                 names = [spec.name for spec in servers.select(file, text).specs]
             except NoLanguageServer:
-                return ServerAnswer()
+                return lazy.lint.ServerAnswer()
             left = max(deadline - time.monotonic(), 0)
             diagnosis = servers.diagnose_soon(file, text, left)
             if diagnosis is None:
-                return ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
+                return lazy.lint.ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
             missing = "; ".join(f"{each.server}: {each.reason}" for each in diagnosis.missing)
-            return ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
+            return lazy.lint.ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
 
         return check
 
     def written(self, place: Place, before: bytes, after: bytes) -> str:
         """What to tell at once of a change: that a text does not parse any more."""
-        return lint.broken(place.told, before, after)
+        return lazy.lint.broken(place.told, before, after)
 
     @property
     def running(self) -> list[str]:

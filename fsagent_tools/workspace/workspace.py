@@ -9,27 +9,30 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from fsagent_tools.effects import ASKED, Effect
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.files.base import Copied, Done
-from fsagent_tools.files.guarded import GuardedFiles, LockedFile
+from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.memory import Store
-from fsagent_tools.gate.request import Approve, Origins
+from fsagent_tools.gate.request import Origins
 from fsagent_tools.lines.ids import STYLES, StyleName
-from fsagent_tools.lsp.servers import LanguageSettings
 from fsagent_tools.policy import Policy
 from fsagent_tools.runtime.shadows import importing
-from fsagent_tools.session.editing import Edit, Written, overwrite
 from fsagent_tools.session.encodings import Encodings
 from fsagent_tools.session.index_store import IndexStore
 from fsagent_tools.session.memory import Session
 from fsagent_tools.session.review import Lint
 from fsagent_tools.validation import check_types
-from fsagent_tools.web.search import SearchSettings
+from fsagent_tools.workspace import lazy
 from fsagent_tools.workspace.config import Staleness, load
 from fsagent_tools.workspace.methods import Direct, Rewind, verb
 from fsagent_tools.workspace.services import Services
 
 if TYPE_CHECKING:
     from fsagent_tools.events import EventLog
+    from fsagent_tools.files.guarded import LockedFile
+    from fsagent_tools.gate.request import Approve
+    from fsagent_tools.lsp.servers import LanguageSettings
+    from fsagent_tools.session.editing import Edit, Written
+    from fsagent_tools.web.search import SearchSettings
 
 PathForm = Literal["relative", "virtual"]
 _Given = str | PathLike[str] | None
@@ -85,7 +88,7 @@ class Workspace(Direct, Rewind):
         self,
         root: str | Path | None = None,
         *,
-        files: Store | None = None,
+        files: "Store | None" = None,
         policy: Policy | None = None,
         cache_dir: str | Path | None = None,
         line_ids: StyleName | None = None,
@@ -93,9 +96,9 @@ class Workspace(Direct, Rewind):
         durable: bool = False,
         lint: Lint = "off",
         encodings: Mapping[str, str] | None = None,
-        search: SearchSettings | None = None,
-        servers: LanguageSettings | None = None,
-        approve: Approve | None = None,
+        search: "SearchSettings | None" = None,
+        servers: "LanguageSettings | None" = None,
+        approve: "Approve | None" = None,
         approve_effects: Iterable[Effect] = ASKED,
         approve_direct: bool = False,
         log: "EventLog | None" = None,
@@ -220,15 +223,15 @@ class Workspace(Direct, Rewind):
         lint: Lint | None = None,
         *,
         create_dirs: bool = True,
-        check: Callable[[LockedFile, Edit | None], None] | None = None,
-    ) -> Written:
+        check: "Callable[[LockedFile, Edit | None], None] | None" = None,
+    ) -> "Written":
         """Create or overwrite a text file, atomically. Raises a `ToolError`.
 
         encoding: default the existing file's own, UTF-8 for a new one. lint: overrides the
         workspace's. check: gets the existing text, None for no text, and may raise.
         """
         with self.files.lock(path, create_dirs=create_dirs) as target:
-            return overwrite(self, target, utf8, encoding, lint, check=check)
+            return lazy.editing.overwrite(self, target, utf8, encoding, lint, check=check)
 
     @verb("mv", Effect.WRITE)
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
@@ -287,7 +290,7 @@ def _made(kind: type[Workspace], given: dict[str, Any], paths: PathForm) -> Work
 
 
 def _files(
-    root: str | Path | None, files: Store | None, policy: Policy, *, durable: bool
+    root: str | Path | None, files: "Store | None", policy: Policy, *, durable: bool
 ) -> GuardedFiles:
     if files is not None and root is None:
         return GuardedFiles(files, policy)
