@@ -38,6 +38,7 @@ _MEANT = {  # what other packs call it, or where it belongs -> what it is here
     "approval": "HumanInTheLoopMiddleware(interrupt_on(tools)), or Workspace(path, approve=...)",
 }
 _NOWHERE = Path(os.devnull)  # the root of what tools are bound to before a run says where it is
+AnyToolset = Toolset | str | None  # None: the configured one, else "lines"
 WorkspaceSource = Workspace | str | Path | Choose | Workspaces
 
 
@@ -86,9 +87,7 @@ def with_signature(function: _F) -> _F:
 
 @with_signature
 def select_tools(
-    workspace: WorkspaceSource,
-    toolset: Toolset | str | None = None,
-    **options: Unpack[Options],
+    workspace: WorkspaceSource, toolset: AnyToolset = None, **options: Unpack[Options]
 ) -> list[Tool]:
     """Bound tools in the toolset's order, without those that cannot work here.
 
@@ -113,9 +112,7 @@ def select_tools(
     return beside_a_loop(partial(_selected, workspace, toolset, options))
 
 
-def _selected(
-    workspace: WorkspaceSource, toolset: Toolset | str | None, options: Options
-) -> list[Tool]:
+def _selected(workspace: WorkspaceSource, toolset: AnyToolset, options: Options) -> list[Tool]:
     own, pool, configured = _opened(workspace, options)
     toolset = configured if toolset is None else toolset
     chosen = toolset if isinstance(toolset, Toolset) else named(toolset)

@@ -3,7 +3,7 @@
 from fsagent_tools.files.memory import Store
 from fsagent_tools.files.open_file import Etag, StoredFile, StoreEntry
 from fsagent_tools.gate.commandline import SimpleCommand
-from fsagent_tools.options import Options, WorkspaceSource, with_signature
+from fsagent_tools.options import AnyToolset, Options, WorkspaceSource, with_signature
 from fsagent_tools.replies import (
     Completed,
     DirectoryEntry,
@@ -24,6 +24,7 @@ from fsagent_tools.toolkit.entry import Entry
 from fsagent_tools.toolkit.turns import calls_of
 
 __all__ = [
+    "AnyToolset",
     "Block",
     "Completed",
     "DirectoryEntry",

@@ -265,7 +265,7 @@ NO_WAYS = {  # public names by which nothing is done in a workspace, and why
         },
         **dict.fromkeys(("Store", "StoreEntry", "StoredFile", "Etag"), "the door behind the gate"),
         **dict.fromkeys(("PathChange", "Shape", "SimpleCommand", "StepChange"), "data"),
-        **dict.fromkeys(("Options", "WorkspaceSource"), "choices of a host"),
+        **dict.fromkeys(("AnyToolset", "Options", "WorkspaceSource"), "choices of a host"),
         "calls_of": "the order of calls",
         "with_signature": "a signature",
     },

@@ -3,7 +3,4 @@
 from fsagent_tools_deepagents.backend import FsAgentBackend, deep_agent_options
 
 __all__ = ["FsAgentBackend", "deep_agent_options"]
-
-
-def __dir__() -> list[str]:
-    return [*__all__]
+__dir__ = __all__.copy

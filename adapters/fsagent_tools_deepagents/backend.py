@@ -1,7 +1,7 @@
 """Files and commands as deepagents has them, and one call that puts them into a deep agent."""
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import UTC, datetime
@@ -15,18 +15,18 @@ from deepagents.backends import CompositeBackend, protocol
 from deepagents.backends.protocol import FileData, FileInfo, ReadResult
 from langgraph.runtime import get_runtime
 
-from fsagent_tools import ToolError, Toolset, Workspace, Workspaces, awaited
+from fsagent_tools import ToolError, Workspace, Workspaces, awaited
 from fsagent_tools.errors import BinaryFile, ConfigInvalid, Denied, InvalidArguments, InvalidPath
-from fsagent_tools.types import WorkspaceSource
+from fsagent_tools.types import AnyToolset, WorkspaceSource
 from fsagent_tools_langchain import FsAgentMiddleware, interrupt_on
 from fsagent_tools_langchain.live import run_of
 
+Maybe = str | None
 ARTIFACTS = "/.ai/cache"  # ignored by git and by searches
 MAX_BINARY = 512_000  # bytes of a binary file that a read returns
 MAX_MATCHES = 10_000
 MAX_OUTPUT = 10_000_000  # bytes of a command's; deepagents moves what is long to a file
 TIMEOUT = 120.0  # seconds of a command
-TIMED_OUT = 124  # exit code, as timeout(1) has it
 NO_TEXT = FileData(content="", encoding="utf-8")
 MEDIA = ("image", "audio", "video")  # kinds that a model may be shown as they are
 ERRORS = {  # deepagents' `FileOperationError` for our code, beside what is denied
@@ -59,6 +59,7 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
         ConfigInvalid: If no commands can run in the files.
     """
 
+    id: str = ""
     workspace: Workspace  # that of the run; only inside a call
 
     def __init__(self, workspace: WorkspaceSource, *, timeout: float = TIMEOUT) -> None:
@@ -67,11 +68,7 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
         if isinstance(workspace, Workspace):
             workspace = Workspaces(partial(_that_asks, _that_asks(workspace)))
         self._pool = workspace if isinstance(workspace, Workspaces) else Workspaces(workspace)
-        self._timeout, self._id = timeout, f"fsagent-{uuid4().hex[:8]}"
-
-    @property
-    def id(self) -> str:
-        return self._id
+        self._timeout, self.id = timeout, f"fsagent-{uuid4().hex[:8]}"
 
     def ls(self, path: str) -> protocol.LsResult:
         entries = [
@@ -100,31 +97,24 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
         return ReadResult(file_data=FileData(content=b64encode(data).decode(), encoding="base64"))
 
     def grep(
-        self,
-        pattern: str,
-        path: str | None = None,
-        glob: str | None = None,
-        *,
-        max_count: int | None = None,
+        self, pattern: str, path: Maybe = None, glob: Maybe = None, *, max_count: int | None = None
     ) -> protocol.GrepResult:
         asked, limit = path or "/", max_count or MAX_MATCHES
-        base, search = self._inside(asked), self.workspace.search
-        found = search(pattern, base, include=glob, fixed=True, limit=limit)
+        base = self._inside(asked)
+        found = self.workspace.search(pattern, base, include=glob, fixed=True, limit=limit)
         matches = [
             protocol.GrepMatch(path=self._shown(hit.path, asked), line=hit.line, text=hit.text)
             for hit in found.hits
         ]
         return protocol.GrepResult(matches=matches, truncated=found.truncated)
 
-    def glob(self, pattern: str, path: str | None = None) -> protocol.GlobResult:
+    def glob(self, pattern: str, path: Maybe = None) -> protocol.GlobResult:
         """Files and directories, by absolute paths: rules about files are matched against those."""
         asked, names = path or "/", pattern.lstrip("/")
         base, find = self._inside(asked), self.workspace.find
         found = find(names, base, limit=MAX_MATCHES, kind="any")
-        directories = {*find(names, base, limit=MAX_MATCHES, kind="dir").paths}
-        matches = [
-            FileInfo(path=self._shown(p, asked), is_dir=p in directories) for p in found.paths
-        ]
+        folders = {*find(names, base, limit=MAX_MATCHES, kind="dir").paths}
+        matches = [FileInfo(path=self._shown(p, asked), is_dir=p in folders) for p in found.paths]
         cut: Any = {"truncation_reason": "budget"} if found.truncated else {}
         return protocol.GlobResult(matches=matches, truncated=found.truncated, **cut)
 
@@ -150,31 +140,33 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
 
     def execute(self, command: str, *, timeout: int | None = None) -> protocol.ExecuteResponse:
         """Both streams in the order of their output; exit code 124 after `timeout` seconds."""
-        seconds = timeout or self._timeout
-        done = self.workspace.run(command, timeout=seconds, max_output=MAX_OUTPUT)
-        code = TIMED_OUT if done.timed_out else done.exit_code
+        done = self.workspace.run(command, timeout=timeout or self._timeout, max_output=MAX_OUTPUT)
+        code = 124 if done.timed_out else done.exit_code  # as timeout(1) has it
         return protocol.ExecuteResponse(done.output, code, done.truncated)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[protocol.FileUploadResponse]:
-        def upload(path: str, content: bytes) -> protocol.FileUploadResponse:
-            self.workspace.write_bytes(self._inside(path), content)
-            return protocol.FileUploadResponse(path=path)
-
-        return [_or_code(upload, *file) for file in files]
+        done = [(path, self._tried("write_bytes", path, content)[1]) for path, content in files]
+        return [protocol.FileUploadResponse(path, error=code) for path, code in done]
 
     def download_files(self, paths: list[str]) -> list[protocol.FileDownloadResponse]:
-        def download(path: str) -> protocol.FileDownloadResponse:
-            data = self.workspace.read_bytes(self._inside(path)).data
-            return protocol.FileDownloadResponse(path=path, content=data)
+        done = [(path, *self._tried("read_bytes", path)) for path in paths]
+        return [protocol.FileDownloadResponse(p, f and f.data, code) for p, f, code in done]
 
-        return [_or_code(download, path) for path in paths]
+    def _tried(self, operation: str, path: str, *content: bytes) -> tuple[Any, Any]:
+        """Its result, and deepagents' code of what it refuses."""
+        try:
+            return getattr(self.workspace, operation)(self._inside(path), *content), None
+        except ConfigInvalid:
+            raise  # the host's own mistake
+        except ToolError as error:
+            other = "permission_denied" if isinstance(error, Denied) else "invalid_path"
+            return None, ERRORS.get(error.code, other)
 
     def _inside(self, path: str) -> str:
         """From the root. Raises `InvalidPath` for a relative path."""
         if not path.startswith("/"):
             raise InvalidPath(f"{path!r} is not absolute.", hint="Paths begin with /.")
-        root = self._real_root(path)
-        return path.removeprefix(root).strip("/") or "."
+        return path.removeprefix(self._real_root(path)).strip("/") or "."
 
     def _shown(self, path: str, asked: str) -> str:
         """As `asked` was given: with the real root, or with "/" as the root."""
@@ -188,7 +180,7 @@ class FsAgentBackend(protocol.SandboxBackendProtocol):
 
 def deep_agent_options(
     workspace: WorkspaceSource,
-    toolset: Toolset | str | None = None,
+    toolset: AnyToolset = None,
     *,
     subagents: Sequence[Any] = (),
     approval: bool = False,
@@ -244,17 +236,6 @@ def _window(text: str, offset: int, limit: int) -> ReadResult:
     return ReadResult(file_data=data, next_offset=end if end < len(lines) else None, **window)
 
 
-def _or_code(work: Callable[..., Any], path: str, *content: bytes) -> Any:
-    """The response of `work`, or one with the code of what it refuses."""
-    try:
-        return work(path, *content)
-    except ConfigInvalid:
-        raise  # the host's own mistake
-    except ToolError as error:
-        other = "permission_denied" if isinstance(error, Denied) else "invalid_path"
-        return work.__annotations__["return"](path=path, error=ERRORS.get(error.code, other))
-
-
 def _in_workspace_of_run(name: str) -> None:
     """Has the method work there; what a refusal says is its result's error.
 
@@ -264,10 +245,9 @@ def _in_workspace_of_run(name: str) -> None:
 
     @wraps(method)
     def run(self: FsAgentBackend, *arguments: Any, **more: Any) -> Any:
-        try:
+        known = None
+        with suppress(RuntimeError):  # outside a graph
             known = run_of({}, get_runtime())
-        except RuntimeError:  # outside a graph
-            known = None
         with self._pool.lend(known) as workspace:
             here = copy(self)
             here.workspace = _that_asks(workspace)

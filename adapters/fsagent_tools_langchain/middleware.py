@@ -7,8 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from fsagent_tools import Toolset
-from fsagent_tools.types import WorkspaceSource
+from fsagent_tools.types import AnyToolset, WorkspaceSource
 from fsagent_tools_langchain.tools import FsAgentTool, MessageOptions, get_tools
 
 PROMPT = (
@@ -40,7 +39,7 @@ class FsAgentMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(
         self,
         workspace: WorkspaceSource,
-        toolset: Toolset | str | None = None,
+        toolset: AnyToolset = None,
         *,
         system_prompt: str | None = None,
         name: str = "",

@@ -12,9 +12,9 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, BaseToolkit, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, create_model
 
-from fsagent_tools import Outcome, Tool, Toolset, approving, emitting, identified, select_tools
+from fsagent_tools import Outcome, Tool, approving, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.types import Options, WorkspaceSource, with_signature
+from fsagent_tools.types import AnyToolset, Options, WorkspaceSource, with_signature
 from fsagent_tools_langchain.interrupts import holding
 from fsagent_tools_langchain.live import ToolRuntime, ids_of, in_turn, sink
 
@@ -77,9 +77,7 @@ class Form:
 
 @with_signature
 def get_tools(
-    workspace: WorkspaceSource,
-    toolset: Toolset | str | None = None,
-    **options: Unpack[MessageOptions],
+    workspace: WorkspaceSource, toolset: AnyToolset = None, **options: Unpack[MessageOptions]
 ) -> list[StructuredTool]:
     """The toolset's tools, for `create_agent(tools=...)`, a `ToolNode` or `bind_tools`.
 
@@ -100,9 +98,7 @@ def get_tools(
 
 @with_signature
 async def aget_tools(
-    workspace: WorkspaceSource,
-    toolset: Toolset | str | None = None,
-    **options: Unpack[MessageOptions],
+    workspace: WorkspaceSource, toolset: AnyToolset = None, **options: Unpack[MessageOptions]
 ) -> list[StructuredTool]:
     """`get_tools` for a running event loop, which is not blocked while files are read."""
     return await asyncio.to_thread(get_tools, workspace, toolset, **options)
@@ -117,7 +113,7 @@ class FsAgentToolkit(BaseToolkit):
     def __init__(
         self,
         workspace: WorkspaceSource,
-        toolset: Toolset | str | None = None,
+        toolset: AnyToolset = None,
         **options: Unpack[MessageOptions],
     ) -> None:
         super().__init__()

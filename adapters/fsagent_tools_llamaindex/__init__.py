@@ -12,15 +12,6 @@ try:
 except ModuleNotFoundError as error:
     raise ImportError(f"{error}: pip install 'fsagent-tools[llamaindex]'") from error
 
-__all__ = [
-    "FsAgentMetadata",
-    "FsAgentTool",
-    "FsAgentToolSpec",
-    "OutputDelta",
-    "aget_tools",
-    "get_tools",
-]
-
-
-def __dir__() -> list[str]:
-    return [*__all__]
+__all__ = ["FsAgentMetadata", "FsAgentTool", "FsAgentToolSpec", "OutputDelta"]
+__all__ += ["aget_tools", "get_tools"]
+__dir__ = __all__.copy

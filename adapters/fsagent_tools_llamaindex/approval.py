@@ -41,13 +41,11 @@ async def ask(request: Request) -> Verdict:
 
     Raises `ConfigInvalid` outside an agent's workflow.
     """
-    context = step_context()
-    if context is None:
+    if (context := step_context()) is None:
         raise ConfigInvalid("Approval by events needs a workflow.", hint="Run an agent.")
-    request = replace(request, fingerprint=f"{request.fingerprint}:{_work_item()}")
-    quoted: Any = {"fingerprint": request.fingerprint}
-    asked = ApprovalRequired(request=request.to_dict(), **quoted)
-    waiter = f"{request.tool}:{request.fingerprint}"
+    quoted: Any = {"fingerprint": f"{request.fingerprint}:{_work_item()}"}
+    asked = ApprovalRequired(request=replace(request, **quoted).to_dict(), **quoted)
+    waiter = f"{request.tool}:{quoted['fingerprint']}"
     answer = await context.wait_for_event(ApprovalGiven, asked, waiter, quoted, timeout=None)
     return True if answer.approved else answer.reason
 
@@ -63,22 +61,17 @@ async def save_run(context: Context) -> dict[str, Any]:
 async def resume_run(
     agent: Workflow, saved: Mapping[str, Any], memory: BaseMemory | None = None
 ) -> WorkflowHandler:
-    """Go on with a saved run, in any process that has the files.
-
-    The answer is sent to the handler's `ctx`. LlamaIndex leaves an agent's memory out of a saved
-    context, and misses it later in a run that it takes up again.
+    """Go on with a saved run, in any process that has the files; the handler's `ctx` is answered.
 
     Args:
         agent: Made as that of the run.
         saved: What `save_run` returned.
-        memory: The agent's; by default a `ChatMemoryBuffer` of the saved history.
+        memory: The agent's, which no context saves; by default a buffer of the saved history.
     """
-    context = Context.from_dict(agent, {**saved["context"]})
-    handler = agent.run(ctx=context)
+    handler = agent.run(ctx=Context.from_dict(agent, {**saved["context"]}))
     if memory is None:
         history = [ChatMessage.model_validate(each) for each in saved["history"]]
-        llm = getattr(agent, "llm", None)
-        memory = ChatMemoryBuffer.from_defaults(chat_history=history, llm=llm)
+        memory = ChatMemoryBuffer.from_defaults(history, getattr(agent, "llm", None))
     await handler.ctx.store.set("memory", memory)
     return handler
 
@@ -91,14 +84,11 @@ def step_context() -> Context | None:
 
 
 def call_of(sent: Mapping[str, object]) -> str | None:
-    """What names the model's call that an agent's step carries out, also when it is run again.
-
-    Its ID, which a saved `Context` has, too. Some models have the tool's name for an ID, or none:
-    then that of the step, if LlamaIndex has one. None for other calls.
-    """
+    """The ID of the model's call that a step carries out, which a saved `Context` has, too."""
     event = getattr(StepWorkerStateContextVar.get(None), "event", None)
     if not isinstance(event, ToolCall) or event.tool_kwargs != sent:
         return None
+    # Some models have the tool's name for an ID, or none: then that of the step, if it has one.
     return event.tool_id if event.tool_id not in ("", event.tool_name) else _work_item() or None
 
 
@@ -118,9 +108,6 @@ def in_turn(effect: Effect, call: str | None) -> AbstractContextManager[None]:
 
 
 def _work_item() -> str:
-    """What tells equal calls apart, even of one ID, also when their steps are run again.
-
-    "" where LlamaIndex does not number them: one of both then waits on.
-    """
+    """What tells equal calls apart, also when run again; "" where LlamaIndex has no such number."""
     state = getattr(StepWorkerStateContextVar.get(None), "state", None)
     return getattr(state, "work_item_id", None) or ""

@@ -11,9 +11,9 @@ from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import SPEC_FUNCTION_TYPE, BaseToolSpec
 from llama_index.core.workflow import Event
 
-from fsagent_tools import Outcome, Tool, Toolset, emitting, identified, select_tools
+from fsagent_tools import Outcome, Tool, emitting, identified, select_tools
 from fsagent_tools.errors import ConfigInvalid
-from fsagent_tools.types import Options, WorkspaceSource, with_signature
+from fsagent_tools.types import AnyToolset, Options, WorkspaceSource, with_signature
 from fsagent_tools_llamaindex.approval import call_of, in_turn, step_context
 
 Images = Literal["tool", "off"]
@@ -32,10 +32,8 @@ class ContextOptions(Options, total=False):
 
 @with_signature
 def get_tools(
-    workspace: WorkspaceSource,
-    toolset: Toolset | str | None = None,
-    **options: Unpack[ContextOptions],
-) -> list[FunctionTool | Any]:  # Any: agents take a list of more kinds, and lists are invariant
+    workspace: WorkspaceSource, toolset: AnyToolset = None, **options: Unpack[ContextOptions]
+) -> list["FsAgentTool | Any"]:  # Any: agents take a list of more kinds, and lists are invariant
     """The toolset's tools, for `FunctionAgent(tools=...)` or `AgentWorkflow`.
 
     Args:
@@ -56,10 +54,8 @@ def get_tools(
 
 @with_signature
 async def aget_tools(
-    workspace: WorkspaceSource,
-    toolset: Toolset | str | None = None,
-    **options: Unpack[ContextOptions],
-) -> list[FunctionTool | Any]:
+    workspace: WorkspaceSource, toolset: AnyToolset = None, **options: Unpack[ContextOptions]
+) -> list["FsAgentTool | Any"]:
     """`get_tools` for a running event loop, which is not blocked while files are read."""
     return await asyncio.to_thread(get_tools, workspace, toolset, **options)
 
@@ -112,7 +108,7 @@ class FsAgentTool(FunctionTool):
         """Run the tool; a refusal comes back with `is_error`, and its text says so."""
         sent = self.core.by_position(given, arguments)
         with self.core.within(step_context()) as here, identified(call=call_of(sent)):
-            return output_of(here.call(sent), self.metadata.get_name(), sent, images=self.images)
+            return output_of(here.call(sent), self.metadata.get_name(), sent, self.images)
 
     async def acall(self, /, *given: Any, **arguments: Any) -> ToolOutput:
         """`call` in a thread; cancelling the awaiting task stops the work."""
@@ -125,13 +121,10 @@ class FsAgentTool(FunctionTool):
 
         turn = in_turn(self.core.effect_of(sent), call)
         with self.core.within(context) as here, identified(call=call), emitting(write), turn:
-            outcome = await here.acall(sent)
-        return output_of(outcome, self.metadata.get_name(), sent, images=self.images)
+            return output_of(await here.acall(sent), self.metadata.get_name(), sent, self.images)
 
 
-def output_of(
-    outcome: Outcome, tool_name: str, arguments: dict[str, Any], *, images: Images = "tool"
-) -> ToolOutput:
+def output_of(outcome: Outcome, name: str, sent: Any, images: Images = "tool") -> ToolOutput:
     """Text first, images and documents after it; `raw_output` is `Outcome.to_dict()`."""
     blocks: list[ContentBlock] = [TextBlock(text=outcome.text)]
     for block in outcome.blocks if images == "tool" else ():
@@ -140,8 +133,8 @@ def output_of(
             blocks.append(ImageBlock(image=data, image_mimetype=kind))
         else:
             blocks.append(DocumentBlock(data=data, document_mimetype=kind))
-    raw: dict[str, Any] = {"raw_input": arguments, "raw_output": outcome.to_dict()}
-    return ToolOutput(tool_name=tool_name, blocks=blocks, is_error=not outcome.ok, **raw)
+    raw: dict[str, Any] = {"raw_input": sent, "raw_output": outcome.to_dict()}
+    return ToolOutput(tool_name=name, blocks=blocks, is_error=not outcome.ok, **raw)
 
 
 class FsAgentToolSpec(BaseToolSpec):
@@ -153,11 +146,10 @@ class FsAgentToolSpec(BaseToolSpec):
     def __init__(
         self,
         workspace: WorkspaceSource,
-        toolset: Toolset | str | None = None,
+        toolset: AnyToolset = None,
         **options: Unpack[ContextOptions],
     ) -> None:
-        made: list[Any] = get_tools(workspace, toolset, **options)
-        self._tools: dict[str, FsAgentTool] = {tool.core.name: tool for tool in made}
+        self._tools = {tool.core.name: tool for tool in get_tools(workspace, toolset, **options)}
         self.spec_functions = [*self._tools]
         for name, tool in self._tools.items():
             vars(self).update({name: tool.fn, f"a{name}": tool.async_fn})
@@ -171,14 +163,8 @@ class FsAgentToolSpec(BaseToolSpec):
         spec_functions: Sequence[SPEC_FUNCTION_TYPE] | None = None,
         func_to_metadata_mapping: Mapping[str, ToolMetadata] | None = None,
     ) -> list[FunctionTool]:
-        """All tools, or those named in `spec_functions`, where a pair is a tool's two methods.
-
-        Raises `KeyError` for an unknown name.
-        """
-        metadata = func_to_metadata_mapping or {}
-        made: list[FunctionTool] = []
-        for one in spec_functions or self.spec_functions:
-            name, other = (one, one) if isinstance(one, str) else one
-            own, tool = metadata.get(name) or metadata.get(other), self._tools[name]
-            made.append(FsAgentTool(tool.core, own, tool.images))
-        return made
+        """All, or those named; a pair is the two methods of one. Raises `KeyError` for others."""
+        own, names = func_to_metadata_mapping or {}, spec_functions or self.spec_functions
+        pairs = [(one, one) if isinstance(one, str) else one for one in names]
+        found = [(self._tools[name], own.get(name) or own.get(other)) for name, other in pairs]
+        return [FsAgentTool(tool.core, metadata, tool.images) for tool, metadata in found]

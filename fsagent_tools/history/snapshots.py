@@ -8,11 +8,12 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from itertools import groupby
 from operator import itemgetter
 from threading import Condition
 
+from fsagent_tools.call import CallContext, current
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.base import TEMP_PREFIX, NotKept
@@ -69,7 +70,7 @@ class Snapshots:
 
         job: others work meanwhile, so not all that changes is its doing.
         """
-        context, began = copy_context(), time.time_ns()
+        context, began = _context_of_job() if job else copy_context(), time.time_ns()
         try:
             tree, _ = self._take()
         except (TooMuchError, NotKept, OSError) as error:
@@ -302,6 +303,13 @@ def is_ignored(fd: int, path: str) -> bool:
     with suppress(OSError), opened(fd, name, DIRECTORY | os.O_NOFOLLOW) as inside:
         return os.listdir(inside) == ["cache"]
     return False
+
+
+def _context_of_job() -> Context:
+    """What is recorded of the call, and nothing that keeps its run and workspace in memory."""
+    call, context = current.get(), Context()
+    context.run(current.set, CallContext(ids=call.ids, tool=call.tool, step=call.step))
+    return context
 
 
 def _changes(before: Tree, after: Tree) -> Iterator[RecordedChange]:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -15,27 +16,21 @@ from fsagent_tools.validation import check_types
 from fsagent_tools.workspace import Workspace
 
 KEEP = 256  # idle workspaces that know what their models have seen
-
 _TOLD = 10_000  # workspaces whose models are still to be told of commands that ended
 
 _Seat = tuple[Path, str]
 Choose = Callable[[Any], Any]  # of a run: what `Workspaces` takes
 
 
+@dataclass(eq=False)
 class Lent:
-    """A workspace that is opened by the first call that needs it; the next ones wait for that.
+    """A workspace that is opened by the first call that needs it; the next ones wait for that."""
 
-    users: how many calls use it. over: whether its session has ended. last: when it was given back.
-    """
-
-    def __init__(self) -> None:
-        self.workspace: Workspace | None = None
-        self.users, self.over, self.last, self._opening = 0, False, 0, Lock()
-
-    def opened(self, open_: Callable[[], Workspace]) -> Workspace:
-        with self._opening:
-            self.workspace = self.workspace or open_()
-            return self.workspace
+    workspace: Workspace | None = None
+    users: int = 0  # calls that use it
+    over: bool = False  # its session has ended
+    last: int = 0  # when it was given back
+    opening: Lock = field(default_factory=Lock)
 
     @property
     def commands(self) -> list[str]:
@@ -58,20 +53,15 @@ class Workspaces:
     """
 
     def __init__(
-        self,
-        choose: Choose,
-        open_: Callable[[Path], Workspace] = Workspace,
-        *,
-        keep: int = KEEP,
+        self, choose: Choose, open_: Callable[[Path], Workspace] = Workspace, *, keep: int = KEEP
     ) -> None:
         check_types(locals(), choose=Callable, open_=Callable, keep=int)
         self._choose, self.open, self.keep = choose, open_, keep
-        self._lent: dict[_Seat, Lent] = {}
+        self._lent, self._lock = dict[_Seat, Lent](), Lock()
         # Those that no call uses, in the order of their last use: without a command, and with one.
         self._resting, self._working = OrderedDict[_Seat, Lent](), OrderedDict[_Seat, Lent]()
         self._turns = count(1)
         self._ended: OrderedDict[_Seat, list[str]] = OrderedDict()  # commands that had to end
-        self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(Workspaces, self._choose, self.open, keep=self.keep), ()
@@ -91,7 +81,12 @@ class Workspaces:
         with self._lock:
             lent = self._taken(seat)
         try:
-            yield lent.opened(partial(self._opened, seat))
+            with lent.opening:
+                if not lent.workspace:
+                    lent.workspace = self.open(seat[0])
+                    if commands := self._ended.pop(seat, ()):
+                        lent.workspace.services.jobs.ended = commands
+            yield lent.workspace
         finally:
             self._give_back(seat)
 
@@ -117,12 +112,6 @@ class Workspaces:
             idle.pop(seat, None)
         return lent
 
-    def _opened(self, seat: _Seat) -> Workspace:
-        workspace = self.open(seat[0])
-        if commands := self._ended.pop(seat, ()):
-            workspace.services.jobs.ended = commands
-        return workspace
-
     def _give_back(self, seat: _Seat) -> None:
         with self._lock:
             lent = self._lent[seat]
@@ -142,8 +131,7 @@ class Workspaces:
         if len(self._working) > keep:
             for seat in [seat for seat, lent in self._working.items() if not lent.commands]:
                 self._resting[seat] = self._working.pop(seat)
-            by_use = sorted(self._resting.items(), key=lambda each: each[1].last)
-            self._resting = OrderedDict(by_use)
+            self._resting = OrderedDict(sorted(self._resting.items(), key=lambda one: one[1].last))
         surplus = []
         for idle in (self._resting, self._working):
             while len(idle) > keep:

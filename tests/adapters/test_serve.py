@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import re
+import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -255,3 +257,45 @@ def test_sessions_that_a_client_over_stdio_names_need_no_descriptors(count, shop
             counts.append(len(os.listdir(f"/proc/{served.pid}/fd")))
         served.kill()
     assert are_flat(counts), counts
+
+
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+SETTINGS = """
+HostKey {0}/host
+AuthorizedKeysFile {0}/user.pub
+StrictModes no
+PidFile none
+SetEnv XDG_STATE_HOME={1}
+"""
+OPTIONS = ("BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null")
+
+
+@pytest.fixture
+def ssh(tmp_path):
+    """The words of `ssh localhost`, with a server and keys of its own."""
+    if not SSHD or not (os.getuid() or os.path.isdir("/run/sshd")):
+        pytest.skip("needs sshd, and root's needs /run/sshd, which its service makes")
+    for name in ("host", "user"):
+        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name]
+        subprocess.run(words, check=True)
+    (tmp_path / "settings").write_text(SETTINGS.format(tmp_path, os.environ["XDG_STATE_HOME"]))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    own = ["-f", tmp_path / "settings", "-o", f"ListenAddress=127.0.0.1:{port}"]
+    with subprocess.Popen([SSHD, "-De", *own], stderr=subprocess.PIPE, text=True) as process:
+        assert "Server listening" in process.stderr.readline()
+        options = [word for option in OPTIONS for word in ("-o", option)]
+        yield ["-F", "none", "-i", f"{tmp_path}/user", "-p", f"{port}", *options, "localhost"]
+        process.terminate()
+
+
+async def test_two_users_over_ssh_are_apart(ssh, shop):
+    (shop / "a.txt").write_text("one\n" + "two\n" * 100_000)
+    sent = {"file_path": "a.txt", "old_string": "one", "new_string": "1"}
+    fsagent = f"{os.path.dirname(sys.executable)}/fsagent"
+    serve = shlex.join([fsagent, "--root", str(shop), "--toolset", "compact", "serve"])
+    there = StdioServerParameters(command="ssh", args=[*ssh, serve])
+    async with Client(stdio_client(there)) as anna, Client(stdio_client(there)) as bert:
+        await anna.call_tool("Read", {"file_path": "a.txt"})
+        assert (await bert.call_tool("Edit", sent)).is_error
+        assert not (await anna.call_tool("Edit", sent)).is_error
