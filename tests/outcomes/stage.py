@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import stat
 import tempfile
 from collections.abc import Callable
@@ -19,6 +20,7 @@ LONG = 2000  # characters of a file or text; what is longer is noted by its hash
 CACHES = (".ai",)  # kept by the tools themselves, in a form that is nobody's business
 OLD = 1_700_000_000  # seconds; what a scenario begins with was changed then, the first file last
 TIMES = {"mtime", "modified", "created", "started", "duration"}
+ENDED = {128 + signal.SIGTERM, 128 + signal.SIGKILL}  # the latter where a machine is busy
 MACHINES = {"sandbox"}  # how strongly this machine can confine
 _BLANKED = [  # times, sizes and chance names in texts, and what stands for them
     (re.compile(r"/tmp/fsagent-\w+/output-\w+\.txt"), "$OUTPUT"),
@@ -28,6 +30,7 @@ _BLANKED = [  # times, sizes and chance names in texts, and what stands for them
     (re.compile(r"\d+ bytes so far"), "$N bytes so far"),
     (re.compile(r"\b(sleep|nohup|setsid|bash) \(\d+\)"), "$PROCESS"),  # before or after its exec
     (re.compile(r"directory, [\d,]+ bytes"), "directory, $SIZE bytes"),
+    (re.compile(r"exit code (137: SIGKILL|143: SIGTERM)"), "exit code $ENDED"),  # see `ENDED`
     (re.compile(r"(running|done|stopped|exit code \d+)(\)?,) \d+ s\b"), r"\1\2 $N s"),
 ]
 
@@ -132,6 +135,8 @@ class Stage:
             return [self._plain(each, key, text) for each in value]
         if isinstance(value, float | int) and not isinstance(value, bool) and key in TIMES:
             return "$TIME"
+        if key == "exit_code" and value in ENDED:
+            return "$ENDED"
         if not isinstance(value, str):
             return value if value is None or isinstance(value, bool | int | float) else repr(value)
         if key in MACHINES:
