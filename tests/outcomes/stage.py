@@ -2,10 +2,10 @@
 
 import difflib
 import hashlib
+import json
 import os
 import re
 import shutil
-import signal
 import stat
 import tempfile
 from collections.abc import Callable
@@ -20,7 +20,6 @@ LONG = 2000  # characters of a file or text; what is longer is noted by its hash
 CACHES = (".ai",)  # kept by the tools themselves, in a form that is nobody's business
 OLD = 1_700_000_000  # seconds; what a scenario begins with was changed then, the first file last
 TIMES = {"mtime", "modified", "created", "started", "duration"}
-ENDED = {128 + signal.SIGTERM, 128 + signal.SIGKILL}  # the latter where a machine is busy
 MACHINES = {"sandbox"}  # how strongly this machine can confine
 _BLANKED = [  # times, sizes and chance names in texts, and what stands for them
     (re.compile(r"/tmp/fsagent-\w+/output-\w+\.txt"), "$OUTPUT"),
@@ -30,7 +29,6 @@ _BLANKED = [  # times, sizes and chance names in texts, and what stands for them
     (re.compile(r"\d+ bytes so far"), "$N bytes so far"),
     (re.compile(r"\b(sleep|nohup|setsid|bash) \(\d+\)"), "$PROCESS"),  # before or after its exec
     (re.compile(r"directory, [\d,]+ bytes"), "directory, $SIZE bytes"),
-    (re.compile(r"exit code (137: SIGKILL|143: SIGTERM)"), "exit code $ENDED"),  # see `ENDED`
     (re.compile(r"(running|done|stopped|exit code \d+)(\)?,) \d+ s\b"), r"\1\2 $N s"),
 ]
 
@@ -86,7 +84,11 @@ class Stage:
     def note(self, outcome: Outcome, **about: Any) -> None:
         blocks = [[b.kind, b.mime_type, shortened(b.data)] for b in outcome.blocks]
         told = {"text": outcome.text, "code": outcome.code, "dict": outcome.to_dict()}
-        self.steps.append(self._plain({**about, **told, **({"blocks": blocks} if blocks else {})}))
+        step = self._plain({**about, **told, **({"blocks": blocks} if blocks else {})})
+        if "kill -9" not in str(about):  # else SIGTERM was too slow, as the machine is busy
+            text = json.dumps(step).replace("137: SIGKILL", "143: SIGTERM")
+            step = json.loads(text.replace('"exit_code": 137', '"exit_code": 143'))
+        self.steps.append(step)
 
     def ids(self, path: str) -> list[str]:
         """The ID of every line, as it is sent back; read in as many windows as it takes."""
@@ -135,8 +137,6 @@ class Stage:
             return [self._plain(each, key, text) for each in value]
         if isinstance(value, float | int) and not isinstance(value, bool) and key in TIMES:
             return "$TIME"
-        if key == "exit_code" and value in ENDED:
-            return "$ENDED"
         if not isinstance(value, str):
             return value if value is None or isinstance(value, bool | int | float) else repr(value)
         if key in MACHINES:
