@@ -155,6 +155,31 @@ def test_code_of_the_host_that_is_in_no_file_imports_from_the_root(tmp_path):
     assert done.stdout == "RAN\nOK\n"
 
 
+NOTICE = """
+import sys
+from fsagent_tools import Workspace, toolset
+for _ in range(2):
+    print(toolset("workspace").bind(Workspace(sys.argv[1]))["read"].call({"file_path": "a"}).code)
+"""
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_host_that_imports_from_the_workspace_is_told_once(tmp_path, inside):
+    (tmp_path / "root").mkdir()
+    place = tmp_path / ("root" if inside else ".")
+    (place / "agent.py").write_text(NOTICE)
+    command = [sys.executable, place / "agent.py", tmp_path / "root"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.count(f"sys.path has {tmp_path / 'root'}, which tools may") == inside
+    assert inside or not done.stderr
+
+
+def test_the_command_line_which_is_guarded_as_a_whole_tells_of_no_import(tmp_path):
+    command = [sys.executable, "-m", "fsagent_tools.cli", "ls"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "sys.path" not in done.stderr
+
+
 def test_python_itself_may_lie_in_the_root(run, tmp_path):
     done = run(EVERYTHING, os.__file__, str(tmp_path / "a.pdf"))
     assert done == "OK\nFILE_READ_ERROR\n"

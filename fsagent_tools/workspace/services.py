@@ -1,5 +1,6 @@
 """What a session starts when it is first asked for: jobs, pages, language servers, checks."""
 
+import logging
 import os
 import sys
 import time
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 # which the history has three.
 _MAX_OPEN = 12
 _used: dict[int, ReferenceType[Any]] = {}  # in the order of their last use
+_warned = list[str]()  # of what `_warn_host` tells
 _MAX_PAGES = 4
 _MAX_FILES, _MAX_BYTES = 200, 1 << 20  # whose first text is kept, and of one of them
 
@@ -111,7 +113,9 @@ class Services:
         """Absolute paths of what tools and commands may change; calls import nothing from there."""
         if self.root is None or self._policy.readonly:  # nothing is written there
             return ()
-        return shadows.close(self._policy.changeable(self.root))
+        places = shadows.close(self._policy.changeable(self.root))
+        _warn_host()
+        return places
 
     @once
     def history(self) -> "History":
@@ -296,6 +300,18 @@ class Services:
         if "jobs" in vars(self):
             self.jobs.close()
         self._end_what_waits()
+
+
+def _warn_host() -> None:
+    """Tell a host, once, that its own code imports from where tools write; blocks are guarded."""
+    place = next(filter(shadows.is_written, sys.path), None)
+    if place is not None and not _warned and shadows.calling.get() is None:
+        _warned.append(place)
+        logging.getLogger("fsagent_tools").warning(
+            "sys.path has %s, which tools may write to: what this program imports later may be a "
+            "module that a model wrote. Import it at the start, or start the program elsewhere.",
+            os.path.realpath(place),
+        )
 
 
 def lacks_machine(services: Services) -> str:
