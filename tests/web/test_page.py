@@ -371,9 +371,8 @@ def test_one_bad_byte_of_a_page_that_names_its_charset_is_one_sign(raw):
 
 @pytest.mark.parametrize("style", ["display: none", "Visibility:hidden", "color:red;display:NONE"])
 def test_what_a_style_hides_is_not_read(style):
-    assert said(f"<main><p>before</p><div style='{style}'>secret</div><p>after</p></main>").text == (
-        "before\n\nafter"
-    )
+    page = f"<main><p>before</p><div style='{style}'>secret</div><p>after</p></main>"
+    assert said(page).text == "before\n\nafter"
 
 
 def test_a_page_that_is_converted_in_parts_reads_as_one():
