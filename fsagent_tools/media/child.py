@@ -15,13 +15,11 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, is_dataclass
-from importlib import import_module
 from typing import Any, NoReturn
 
 from fsagent_tools.errors import ToolError
 from fsagent_tools.media import image, office, pdf
 
-_PICTURES = ("PIL.ImageOps", "PIL.JpegImagePlugin", "PIL.PngImagePlugin")
 WARM = 10.0  # seconds without a document after which it ends
 _LONGEST = 1 << 15  # bytes of a question
 _MOST = 100  # documents: its own computing is limited as well
@@ -36,12 +34,6 @@ _FUNCTIONS: Mapping[str, _Function] = {
 NO_MEMORY, NO_ROOM = 3, 4  # exit codes: the document takes more than there is, its text more
 _REASON = 200  # characters of what a library says that are told
 _DUMPABLE = 4
-_LIBRARIES = {  # what a function imports late, by its name
-    "pages": ("pypdfium2",),
-    "page_pictures": ("pypdfium2", *_PICTURES),
-    "picture": _PICTURES,
-    "drawings": _PICTURES,
-}
 
 
 def serve(functions: Mapping[str, _Function]) -> None:
@@ -57,8 +49,10 @@ def serve(functions: Mapping[str, _Function]) -> None:
         name, arguments = json.loads(asked)
         files = struct.unpack("2i", ancillary[0][2])
         with suppress(ImportError):  # where one is missing, the function says so
-            for library in _LIBRARIES.get(name, ()):
-                import_module(library)
+            if name in ("pages", "page_pictures"):
+                import pypdfium2  # noqa: F401
+            if name in ("picture", "page_pictures", "drawings"):
+                from PIL import ImageOps, JpegImagePlugin, PngImagePlugin  # noqa: F401
         child = os.fork()
         if child == 0:
             sock.close()
