@@ -480,7 +480,7 @@ def test_a_plain_read_imports_no_other_action(root):
     """And no room that only other actions use; of documents and pictures, what names them alone."""
     script = (
         "own = 'actions.bash actions.grep actions.edit web lsp shell lint edits history search "
-        "media.apart media.child media.image media.pdf media.notebook'.split(); "
+        "media.apart media.child media.image media.pdf'.split(); "
         "print(sorted({f'fsagent_tools.{name}' for name in own} & {*sys.modules}))"
     )
     assert plain_read(root, "import sys", script) == "[]\n"

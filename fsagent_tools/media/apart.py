@@ -1,6 +1,7 @@
 """Documents are read in a process of their own: no file but the input, no network, few means."""
 
 import json
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -12,7 +13,6 @@ from typing import Any
 
 from fsagent_tools import errors
 from fsagent_tools.media import child
-from fsagent_tools.media.ends import MEMORY, MOST_SAID, SECONDS, ended
 from fsagent_tools.media.image import Picture
 from fsagent_tools.media.pdf import PdfText
 from fsagent_tools.media.warm import Readers
@@ -21,6 +21,12 @@ from fsagent_tools.runtime.shadows import is_written
 from fsagent_tools.shell.profile import Launch, Profile
 from fsagent_tools.shell.reader import libraries
 
+MEMORY = 400  # MB of address space
+SECONDS = 5  # of computing
+MOST_SAID = 16 << 20  # bytes of an answer
+_TOO_LONG = {-9, -24}  # SIGKILL, and SIGXCPU where the system warns first
+_ABORTED = {-4, -5, -6}  # what compiled libraries do when there is no more memory
+_PAGES = "Of a PDF, ask for single `pages`; of HTML, for `format`='html'."
 PATIENCE = 60.0  # seconds, on a machine that has other things to do
 _recent = dict[tuple[Any, ...], Any]()  # replies by content: who asks for one had it
 _MOST_RECENT, _recent_lock = 4, Lock()
@@ -92,6 +98,32 @@ def ask(
     if "error" in reply:
         raise getattr(errors, reply["error"])(reply["message"], hint=reply["hint"])
     return reply["is"]
+
+
+def ended(code: int, seconds: int = SECONDS) -> errors.ToolError:
+    """Why the process that read a document ended without an answer, by its exit code.
+
+    seconds: of computing that it had.
+    """
+    name = signal.Signals(-code).name if -code in [*signal.Signals] else f"signal {-code}"
+    spent = {
+        **dict.fromkeys(_TOO_LONG, f"takes more than {seconds} s of computing"),
+        **dict.fromkeys(
+            _ABORTED,
+            f"made its reader give up ({name}), as it does when {MEMORY} MB of memory are used up",
+        ),
+        child.NO_MEMORY: f"takes more than {MEMORY} MB of memory",
+        child.NO_ROOM: f"holds more than {MOST_SAID >> 20} MB of text",
+    }
+    if code in spent:
+        return errors.TooLarge(f"The document {spent[code]}; it was not read.", hint=_PAGES)
+    if code < 0:
+        return errors.ReadFailed(
+            f"The document made its reader crash ({name}); it was not read.",
+            hint="It is damaged, nested too deeply, or made to do this.",
+        )
+    message = f"The document's reader ended without an answer ({code})."
+    return errors.ReadFailed(message, hint="Try again.")
 
 
 def _launch(module: str) -> Launch:

@@ -18,7 +18,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any, NoReturn
 
 from fsagent_tools.errors import ToolError
-from fsagent_tools.media import image, notebook, office, pdf
+from fsagent_tools.media import image, office, pdf
 
 WARM = 10.0  # seconds without a document after which it ends
 _LONGEST = 1 << 15  # bytes of a question
@@ -28,15 +28,12 @@ _FUNCTIONS: Mapping[str, _Function] = {
     "pages": pdf.pages,
     "page_pictures": pdf.page_pictures,
     "picture": image.prepare_parts,
-    "drawings": notebook.drawings,
+    "drawings": image.drawings,
     "office": office.markdown,
 }
 NO_MEMORY, NO_ROOM = 3, 4  # exit codes: the document takes more than there is, its text more
 _REASON = 200  # characters of what a library says that are told
 _DUMPABLE = 4
-_OF_PDF = ("pages", "page_pictures")
-_OF_PAGES = ("html", "data")
-_OF_PICTURES = ("picture", "page_pictures", "drawings")
 
 
 def serve(functions: Mapping[str, _Function]) -> None:
@@ -51,7 +48,11 @@ def serve(functions: Mapping[str, _Function]) -> None:
             return
         name, arguments = json.loads(asked)
         files = struct.unpack("2i", ancillary[0][2])
-        _prepare(name)
+        with suppress(ImportError):  # where one is missing, the function says so
+            if name in ("pages", "page_pictures"):
+                import pypdfium2  # noqa: F401
+            if name in ("picture", "page_pictures", "drawings"):
+                from PIL import ImageOps, JpegImagePlugin, PngImagePlugin  # noqa: F401
         child = os.fork()
         if child == 0:
             sock.close()
@@ -60,17 +61,6 @@ def serve(functions: Mapping[str, _Function]) -> None:
             os.close(fd)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         sock.send(json.dumps(code).encode())
-
-
-def _prepare(name: str) -> None:
-    """Import what takes long; where it is missing, the function says so."""
-    with suppress(ImportError):
-        if name in _OF_PICTURES:
-            from PIL import ImageOps, JpegImagePlugin, PngImagePlugin  # noqa: F401
-        if name in _OF_PDF:
-            import pypdfium2  # noqa: F401
-        if name in _OF_PAGES:
-            import bs4  # noqa: F401
 
 
 def _answer(function: _Function, arguments: Sequence[Any], document: int, answer: int) -> NoReturn:

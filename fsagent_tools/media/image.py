@@ -2,11 +2,15 @@
 
 import base64
 import io
+import json
 import math
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fsagent_tools.errors import BinaryFile, MissingDependency, TooLarge
+from fsagent_tools.errors import BinaryFile, MissingDependency, TooLarge, ToolError
+from fsagent_tools.notebook import pictures
 
 LONGEST_EDGE = 1568  # pixels; larger pictures are scaled down by the models themselves
 MAX_ENCODED = 1 << 20  # bytes; above, the picture is sent as JPEG
@@ -15,6 +19,7 @@ TALL = 3  # times as high as wide: such a screenshot of a page is shown in parts
 PART = 1.25  # height of such a part, in widths of the picture, unless that makes too many
 MAX_PARTS = 5
 QUALITY = 85
+BUDGET = 1.5  # seconds of computing after which no picture or page is begun
 _ORIENTATION = 0x0112  # the EXIF tag
 _ON_ITS_SIDE = {5, 6, 7, 8}  # its values for a camera that was turned
 _SCRIPTS = {"EPS"}  # formats that are programs, which Pillow has another program run
@@ -92,6 +97,21 @@ def prepare_parts(data: bytes, most: int = MAX_PARTS) -> list[Picture]:
         raise BinaryFile(f"The {len(data):,} bytes are no picture of a known kind.") from None
     except (OSError, ValueError, SyntaxError) as error:
         raise BinaryFile(f"The {len(data):,} bytes are no readable picture: {error}.") from None
+
+
+def drawings(data: bytes, numbers: Sequence[int]) -> list[Picture | None]:
+    """The pictures of these numbers in the outputs of a Jupyter notebook.
+
+    One that cannot be shown costs nothing but itself.
+    """
+    begun, found = time.process_time(), dict[int, Picture]()
+    for number, encoded in enumerate(pictures(json.loads(data))):
+        if number in numbers and time.process_time() - begun < BUDGET:
+            try:
+                found[number] = prepare_image(base64.b64decode(encoded))
+            except (ToolError, ValueError):
+                continue
+    return [found.get(number) for number in numbers]
 
 
 def _encode(picture: Any) -> tuple[str, bytes]:

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, MissingDependency, ReadFailed
-from fsagent_tools.media.image import Picture, prepare_image
+from fsagent_tools.media.image import BUDGET, LONGEST_EDGE, Picture, prepare_image
 
-BUDGET = 1.5  # seconds of computing after which no page or picture is begun
 SCANNED_BELOW = 8  # characters; a page with less that holds a picture is taken for a scan
-_LONGEST_EDGE = 1568  # pixels of a rendered page
 
 
 @dataclass(frozen=True)
@@ -55,26 +53,21 @@ def pages(data: bytes, spec: str | None) -> PdfText:
 
 
 def page_pictures(data: bytes, numbers: Sequence[int]) -> list[Picture]:
-    """These pages as pictures; fewer when they take too long. Raises like `pages`."""
+    """These pages (1-based) as pictures, their longest edge 1,568 pixels; fewer when they take too
+    long. Raises like `pages`.
+    """
     begun, found = time.process_time(), list[Picture]()
-    for number in numbers:
-        if found and time.process_time() - begun > BUDGET:
-            break
-        found.append(prepare_image(page_image(data, number)))
-    return found
-
-
-def page_image(data: bytes, page: int) -> bytes:
-    """Page `page` (1-based) as PNG, its longest edge 1,568 pixels. Raises like `pages`."""
     with _document(data) as document:
-        (number,) = chosen(str(page), len(document))
-        sheet = document[number - 1]
-        bitmap = sheet.render(scale=_LONGEST_EDGE / max(*sheet.get_size(), 1.0))
-        out = io.BytesIO()
-        bitmap.to_pil().save(out, "PNG")
-        bitmap.close()
-        sheet.close()
-        return out.getvalue()
+        for number in numbers:
+            if found and time.process_time() - begun > BUDGET:
+                break
+            page, out = document[number - 1], io.BytesIO()
+            bitmap = page.render(scale=LONGEST_EDGE / max(*page.get_size(), 1.0))
+            bitmap.to_pil().save(out, "PNG")
+            bitmap.close()
+            page.close()
+            found.append(prepare_image(out.getvalue()))
+    return found
 
 
 def chosen(spec: str | None, total: int) -> list[int]:

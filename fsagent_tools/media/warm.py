@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 from fsagent_tools.call import current
 from fsagent_tools.errors import TimedOut
-from fsagent_tools.media.ends import LOST
 from fsagent_tools.runtime import owned
 from fsagent_tools.shell.launch import start
 from fsagent_tools.shell.profile import Launch
 from fsagent_tools.shell.runner import Wakeup
 
+LOST = 255  # the exit code of a child that ended before it told one
 _PATIENCE = 2.0  # seconds for a child to end
 
 

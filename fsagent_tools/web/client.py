@@ -2,8 +2,7 @@
 
 import re
 import zlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
@@ -29,7 +28,6 @@ from fsagent_tools.web.urls import Url
 REDIRECTS = {301, 302, 303, 307, 308}
 INSTALL = "pip install 'fsagent-tools[web]'"
 _NEEDS = ("httpx", "lxml", "bs4", "markdownify")
-_PIECE = 1 << 16  # bytes that one step decompresses at most
 _COOKIE = re.compile(r"[!-:<>-~]+=[!-:<-~]{0,2000}")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")  # what servers make of more than ASCII differs
 
@@ -110,17 +108,11 @@ class WebClient:
             self.guard.check_name(url.host, url.port)
         self.deadline.doing = f"waiting for {url.host}"
         sent = {"User-Agent": user_agent(), "Accept-Encoding": "gzip, deflate", **headers}
-        transport = _transport()
-        request = transport.HttpRequest(url, method, sent, body)
-        with transport.exchange(request, self.guard, self.deadline, proxy) as response:
+        connector = _transport().Connector(self.guard, self.deadline, proxy)
+        with connector.exchange(url, method, sent, body) as response:
             pairs = (one.partition(";")[0] for one in response.headers.get_list("set-cookie"))
             cookies = tuple(pair.strip() for pair in pairs if _COOKIE.fullmatch(pair.strip()))
             answer = Download(url, response.status_code, response.headers, cookies=cookies)
-            if proxy and answer.status == 407:
-                raise NetworkError(
-                    f"The proxy {proxy.host} wants a password: HTTP status 407.",
-                    hint="The host application's policy names the proxy and its password.",
-                )
             if answer.status in REDIRECTS:
                 return answer
             return replace(answer, body=self._body(answer, response.iter_raw()))
@@ -144,14 +136,13 @@ class WebClient:
         declared = answer.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > self.max_bytes:
             raise self._too_large(f"{int(declared):,} bytes")
-        body = bytearray()
-        with closing(_decompressed(chunks, answer.headers.get("content-encoding", ""))) as pieces:
-            for piece in pieces:
-                body += piece
-                self.deadline.doing = f"reading {answer.url.host}: {len(body):,} bytes so far"
-                self.deadline.check()
-                if len(body) > self.max_bytes:
-                    raise self._too_large("larger")
+        body, encoding = bytearray(), answer.headers.get("content-encoding", "")
+        for piece in _decompressed(chunks, encoding, self.max_bytes):
+            body += piece
+            self.deadline.doing = f"reading {answer.url.host}: {len(body):,} bytes so far"
+            self.deadline.check()
+            if len(body) > self.max_bytes:
+                raise self._too_large("larger")
         return bytes(body)
 
     def _too_large(self, size: str) -> ToolError:
@@ -161,8 +152,8 @@ class WebClient:
         )
 
 
-def _decompressed(chunks: Iterable[bytes], encoding: str) -> Generator[bytes, None, None]:
-    """The body in bounded pieces, so that a compression bomb never unfolds.
+def _decompressed(chunks: Iterator[bytes], encoding: str, limit: int) -> Iterator[bytes]:
+    """The body, of which a compression bomb unfolds one byte more than `limit`.
 
     gzip may come in several members, deflate with zlib's header or without. Raises `NetworkError`.
     """
@@ -175,29 +166,22 @@ def _decompressed(chunks: Iterable[bytes], encoding: str) -> Generator[bytes, No
             f"The body is compressed as {name[:40]!r}, which was not asked for.",
             hint="Use another source.",
         )
-    engine, started = zlib.decompressobj(zlib.MAX_WBITS | 32), False
-    try:
-        for chunk in chunks:
-            more = True
-            while more:
-                try:
-                    piece = engine.decompress(chunk, _PIECE)
-                except zlib.error:
-                    if started:
-                        raise
+    engine, left, is_first = zlib.decompressobj(zlib.MAX_WBITS | 32), limit + 1, True
+    for chunk in chunks:
+        while chunk:
+            try:
+                if is_first and name == "deflate" and chunk[0] & 0x0F != zlib.DEFLATED:
                     engine = zlib.decompressobj(-zlib.MAX_WBITS)
-                    piece = engine.decompress(chunk, _PIECE)
-                started = True
-                yield piece
-                chunk = engine.unconsumed_tail
-                more = bool(chunk) or len(piece) == _PIECE  # the engine may hold more
-                if engine.eof:
-                    chunk = engine.unused_data
-                    if not chunk.startswith(b"\x1f\x8b"):
-                        return  # padding after the end
-                    engine, more = zlib.decompressobj(zlib.MAX_WBITS | 32), True
-    except zlib.error as error:
-        raise NetworkError(f"The compressed body is damaged: {error}.") from None
+                piece, is_first = engine.decompress(chunk, left), False
+            except zlib.error as error:
+                raise NetworkError(f"The compressed body is damaged: {error}.") from None
+            left -= len(piece)
+            yield piece
+            chunk = engine.unused_data if engine.eof else b""
+            if engine.eof and not chunk.startswith(b"\x1f\x8b"):
+                return  # padding after the end
+            if engine.eof:
+                engine = zlib.decompressobj(zlib.MAX_WBITS | 32)
 
 
 def failure(answer: Download, body: str = "") -> ToolError:

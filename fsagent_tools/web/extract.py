@@ -7,7 +7,6 @@ running text. Shares and lengths were measured on some 1,000 pages of news, manu
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,23 +14,23 @@ from lxml import etree, html
 from lxml.html import HtmlElement as Element
 
 HIDDEN_TAGS = {
-    "audio", "button", "canvas", "datalist", "dialog", "embed", "iframe", "input",
-    "nav", "noscript", "object", "script", "select", "style", "svg", "template", "textarea",
-    "title", "video",
+    "button", "canvas", "datalist", "dialog", "nav", "noscript", "object", "select", "style",
+    "svg", "template", "textarea", "title",
 }  # fmt: skip
+WIDGETS = {"audio", "embed", "frame", "iframe", "input", "script", "video"}  # some become text
 HIDDEN_ROLES = {
     "navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog",
 }  # fmt: skip
+HIDING = {"aria-hidden", "class", "hidden", "role", "style"}  # attributes
+HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 INLINE = {
     "a", "abbr", "b", "bdi", "br", "cite", "code", "del", "em", "font", "i", "img", "ins",
     "kbd", "mark", "math", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time",
     "tt", "u", "var", "wbr",
 }  # fmt: skip
 STORY_TAGS = {"article", "body", "center", "div", "main", "section", "td"}
-NEVER_CHROME = {
-    "article", "body", "html", "h1", "h2", "h3", "h4", "main", "pre", "tbody", "td", "tr",
-    *INLINE,
-}  # fmt: skip
+NEVER_CHROME = {"article", "body", "h1", "h2", "h3", "h4", "html", "main", "pre", "tbody", "td",
+                "tr", *INLINE}  # fmt: skip
 CHROME = re.compile(
     r"(?:^|[\s_-])(?:(?:site|top|main|sub|global|page)?(?:nav|menu|footer|masthead|sidebar)"
     r"|breadcrumbs?|related|recommend(?:ed|ations)?|shar(?:e|ing)|social|cookies?|consent|banner"
@@ -43,6 +42,7 @@ CHROME = re.compile(
 MANUAL_GENERATORS = re.compile(
     "doxygen|mediawiki|docbook|asciidoc|docutils|sphinx|texi2|makeinfo|javadoc|mkdocs|pandoc", re.I
 )
+UNPLAYED = ("about:", "data:", "javascript:")
 LINE_NUMBERS = re.compile(r"lineno|gutter|line-?number|blob-num|^ln$")
 REFRESH = re.compile(r"\s*[0-5](?:\.\d+)?\s*[;,]\s*url\s*=\s*['\"]?([^'\"]{1,2000})", re.IGNORECASE)
 ATTRIBUTES = {
@@ -71,32 +71,42 @@ class Content:
     base: str = ""
 
 
-class Weights(defaultdict[Element, list[int]]):
+class Weights(dict[Element, tuple[int, int, int]]):
     """Of each element the bytes of its words, of those in links, and of its running text.
 
-    Two more columns are those of a block whose end has not come yet: all words, and links.
+    Inline elements count for what is around them, and have an entry only where they hold blocks.
     """
 
     def __init__(self, root: Element) -> None:
-        super().__init__(lambda: [0, 0, 0, 0, 0])
-        for el in reversed(list(root.iter(etree.Element))):  # the inner before the outer
-            words, linked, running, line, links = self[el]
-            own = _size(el.text)
-            words, line = words + own, line + own
+        super().__init__()
+        open_elements = [[0, 0, 0, 0, 0]]  # with the words and links since a block last ended
+        for event, el in etree.iterwalk(root, events=("start", "end")):
+            if event == "start":
+                size = _size(el.text)
+                open_elements.append([size, 0, 0, size, 0])
+                continue
+            words, linked, running, line, links = open_elements.pop()
             if el.tag == "a":
                 linked, links = words, line
             if el.tag not in INLINE:
                 if line - links >= max(links, 1 if el.tag in ("pre", "td") else RUNNING_TEXT):
                     running += min(line - links, MAX_LISTING) if el.tag == "pre" else line - links
                 line = links = 0
-            self[el][:3] = words, linked, running
-            if el is not root:
-                outer, tail = self[el.getparent()], _size(el.tail)
-                for at, more in enumerate((words + tail, linked, running, line + tail, links)):
-                    outer[at] += more
+            if running or el.tag not in INLINE:
+                self[el] = words, linked, running
+            outer, tail = open_elements[-1], _size(el.tail)
+            for at, more in enumerate((words + tail, linked, running, line + tail, links)):
+                outer[at] += more
+
+    def __missing__(self, el: Element) -> tuple[int, int, int]:
+        return 0, 0, 0
 
     def prose(self, el: Element) -> int:
         return self[el][0] - self[el][1]
+
+    def is_linked(self, el: Element, share: float = 0.5) -> bool:
+        """Whether this share of its words is links."""
+        return self[el][1] >= share * self[el][0]
 
 
 def content(source: str, *, scriptless: bool = False) -> Content:
@@ -105,7 +115,11 @@ def content(source: str, *, scriptless: bool = False) -> Content:
     Args:
         scriptless: Keep what the page has for readers without scripts.
     """
-    root = _parse(source)
+    builder = _Builder()
+    parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True)
+    source = source.translate(dict.fromkeys(range(9)))
+    source = source if re.search(r"<\w", source) else "<p>" + source
+    root = etree.fromstring(source.encode("utf-8", "replace"), parser)
     found = Content(" ".join((root.findtext(".//title") or "").split()), root)
     found.base = next(filter(None, (el.get("href") for el in root.iter("base"))), "")
     is_manual = is_article = False
@@ -115,26 +129,20 @@ def content(source: str, *, scriptless: bool = False) -> Content:
         is_article |= name.startswith("article:") or (name, said) == ("og:type", "article")
         if el.get("http-equiv", "").lower() == "refresh" and (to := REFRESH.match(said)):
             found.refresh = found.refresh or to[1].strip()
-    _replace_widgets(root)
-    _drop(el for el in list(root.iter(etree.Element)) if _is_unseen(el, scriptless))
-    weights = Weights(root)
-    mains = [el for el in root.iter(etree.Element) if "main" in (el.tag, el.get("role"))]
-    main = max(mains, key=lambda el: weights[el][0], default=root)
-    if weights[main][0] < 60 and main.find(".//h1") is None and weights.prose(root) > 600:
+    tabs = {el.get("id"): el.text_content() for el in root.iterfind(".//*[@role='tab']")}
+    _drop(el for el in builder.suspects if _is_hidden(el, scriptless))
+    _replace_widgets(root, tabs)
+    mains = root.xpath("//main | //*[@role='main']")
+    main = max(mains, key=_length, default=root)
+    is_waiting = main is not root and _length(main) < 60 and main.find(".//h1") is None
+    if is_waiting and Weights(root).prose(root) > 600:
         main = root  # it says "Loading"
     found.element = main
     if main is root or is_article:
-        _drop(_chrome(main, weights))
+        _drop(_chrome(main, Weights(main)))
         if not is_manual:
             found.element = _story_with_heading(main, found.title)
     return found
-
-
-def _parse(source: str) -> Element:
-    source = source.translate(dict.fromkeys(range(9)))
-    text = source if re.search(r"<\w", source) else "<p>" + source
-    parser = etree.HTMLParser(target=_Builder(), encoding="utf-8", huge_tree=True)
-    return etree.fromstring(text.encode("utf-8", "replace"), parser)
 
 
 class _Builder:
@@ -144,6 +152,7 @@ class _Builder:
     """
 
     def __init__(self) -> None:
+        self.suspects = list[Element]()  # that may be hidden
         self._tree, self._open = etree.TreeBuilder(element_factory=html.Element), list[str]()
         self._tree.start("div", {})  # as some pages have several roots
 
@@ -152,9 +161,11 @@ class _Builder:
             tag = "div"  # it is shown in place of the element around it
         self._open.append(tag if tag.isascii() and tag.isalnum() else "div")  # `ahref="`, `x-card`
         if len(self._open) <= MAX_LEVELS:
-            names = ATTRIBUTES.intersection(attributes)
+            names = ATTRIBUTES.intersection(attributes) if attributes else ()
             kept = {name: NOT_XML.sub("", attributes[name]) for name in sorted(names)}
-            self._tree.start(self._open[-1], kept)
+            el = self._tree.start(self._open[-1], kept)
+            if tag in HIDDEN_TAGS or tag == "form" or not HIDING.isdisjoint(kept):
+                self.suspects.append(el)
 
     def end(self, _: str) -> None:
         if len(self._open) <= MAX_LEVELS:
@@ -173,24 +184,27 @@ def _size(text: str | None) -> int:
     return len(text.strip().encode("utf-8", "replace")) if text else 0
 
 
-def _replace_widgets(root: Element) -> None:
+def _length(el: Element) -> int:
+    return sum(map(_size, el.itertext()))
+
+
+def _replace_widgets(root: Element, tabs: dict[str | None, str]) -> None:
     """Boxes of tasks become signs, formulas text, what only a browser plays a link; and panels of
     tabs are named by their tabs.
     """
-    tabs = {el.get("id"): el.text_content() for el in root.iterfind(".//*[@role='tab']")}
     for panel in root.iterfind(".//*[@role='tabpanel']"):
         if name := tabs.get(panel.get("aria-labelledby")):
             panel.insert(0, html.fromstring("<p><b></b></p>"))
             panel[0][0].text, panel[0].tail, panel.text = name, panel.text, None
-    for script in list(root.iter("script")):
-        if script.get("type", "").startswith("math/tex"):
-            script.tag, script.text = "span", f"${(script.text or '').strip()}$"
-    for box in root.iterfind(".//li//input[@type='checkbox']"):
-        box.tail = f"[{'x' if 'checked' in box.attrib else ' '}] {(box.tail or '').lstrip()}"
-    for el in list(root.iter("iframe", "frame", "embed", "video", "audio")):
-        inner = el.find(".//source")
-        link = el.get("data-src") or el.get("src") or (inner is not None and inner.get("src")) or ""
-        if link and not link.startswith(("about:", "data:", "javascript:")) and not _in_hidden(el):
+    for el in list(root.iter(*WIDGETS)):
+        if el.tag == "script" and el.get("type", "").startswith("math/tex"):
+            el.tag, el.text = "span", f"${(el.text or '').strip()}$"
+            continue
+        if el.tag == "input" and el.get("type") == "checkbox" and _is_within(el, {"li"}):
+            el.tail = f"[{'x' if 'checked' in el.attrib else ' '}] {(el.tail or '').lstrip()}"
+        source = next(el.iter("source"), el)
+        link = el.get("data-src") or el.get("src") or source.get("src") or "data:"
+        if el.tag not in ("input", "script") and not link.startswith(UNPLAYED):
             block = html.fromstring("<p><a></a></p>")
             name = {"iframe": "embedded page", "frame": "frame"}.get(el.tag, "media")
             block[0].text = el.get("title") or name
@@ -198,14 +212,16 @@ def _replace_widgets(root: Element) -> None:
             el.addprevious(block)
         if el.tag == "embed":  # it has no end tag, so what follows lies in it
             el.drop_tag()
+        else:
+            _drop([el])
 
 
-def _in_hidden(el: Element) -> bool:
-    return any(_is_unseen(outer, scriptless=False) for outer in el.iterancestors())
+def _is_within(el: Element, tags: set[str]) -> bool:
+    return any(outer.tag in tags for outer in el.iterancestors())
 
 
-def _is_unseen(el: Element, scriptless: bool) -> bool:
-    if el.get("role") == "tabpanel":
+def _is_hidden(el: Element, scriptless: bool) -> bool:
+    if el.get("role") == "tabpanel" or el.tag in WIDGETS:
         return False
     return (
         (el.tag in HIDDEN_TAGS and not (scriptless and el.tag == "noscript"))
@@ -213,7 +229,7 @@ def _is_unseen(el: Element, scriptless: bool) -> bool:
         or el.get("hidden", "until-found") != "until-found"
         or el.get("aria-hidden") == "true"
         or el.get("role") in HIDDEN_ROLES
-        or "display:none" in el.get("style", "").replace(" ", "").lower()
+        or bool(HIDDEN_STYLE.search(el.get("style", "")))
         or bool(
             LINE_NUMBERS.search(el.get("class", "")[:300])
             and re.fullmatch(r"[\d\s]*", el.text_content())
@@ -230,16 +246,13 @@ def _drop(elements: Iterable[Element]) -> None:
 def _chrome(root: Element, weights: Weights) -> list[Element]:
     """Headers, footers, and what a class names as chrome, where enough is left without it."""
     prose, named, gone = weights.prose(root) or 1, dict[Element, float](), list[Element]()
-    inside = {root} if root.tag == "main" else set()  # what is in an article or a main element
-    for el in root.iterdescendants(etree.Element):
-        share = weights.prose(el) / prose
-        is_inner = el.getparent() in inside
-        if is_inner or el.tag in ("article", "main"):
-            inside.add(el)
+    for el in [el for el in root.iterdescendants() if el.tag not in INLINE]:
+        share, is_edge = weights.prose(el) / prose, el.tag in ("header", "footer", "aside")
+        is_inner = is_edge and _is_within(el, {"article", "main"})
         if el.tag == "aside" and is_inner:
-            if 2 * weights[el][1] >= weights[el][0]:
+            if weights.is_linked(el):
                 gone.append(el)
-        elif el.tag in ("header", "footer", "aside") and not is_inner:
+        elif is_edge and not is_inner:
             if el.tag != "header" or share <= 0.5:
                 gone.append(el)
         elif el.tag not in NEVER_CHROME and share <= 0.9:
@@ -248,7 +261,7 @@ def _chrome(root: Element, weights: Weights) -> list[Element]:
                 named[el] = share
     running = weights[root][2]
     if running - sum(weights[el][2] for el in named) < max(MIN_STORY, running / 10):
-        menus = {el: share for el, share in named.items() if 2 * weights[el][1] >= weights[el][0]}
+        menus = {el: share for el, share in named.items() if weights.is_linked(el)}
         named = {el: share for el, share in named.items() if share <= SMALL_SHARE}
         if sum(named.values()) > 0.5:  # the posts of a discussion
             named = {}
@@ -262,7 +275,7 @@ def _story_with_heading(root: Element, title: str) -> Element:
     lead = _lead(root, story, title, weights)
     if weights[story][2] >= MIN_STORY:
         blocks = story.iterdescendants("div", "dl", "li", "ol", "p", "section", "table", "ul")
-        _drop([el for el in blocks if 0 < MENU_SHARE * weights[el][0] <= weights[el][1]])
+        _drop([el for el in blocks if weights[el][0] and weights.is_linked(el, MENU_SHARE)])
     for el in reversed(lead):
         el.tail, story.text = story.text, None
         story.insert(0, el)
@@ -302,13 +315,13 @@ def _lead(root: Element, story: Element, title: str, weights: Weights) -> list[E
     if title and _letters(heading.text_content()) not in _letters(title):
         return []
     blocks, is_after = list[Element](), False
-    for el in root.iter(etree.Element):
+    for el in root.iter():
         if el is story:
             break
-        is_leaf = el.tag not in INLINE and all(part.tag in INLINE for part in el)
-        is_prose = weights.prose(el) >= max(50, weights[el][1])
-        if is_after and is_leaf and is_prose and el not in outer:
-            blocks.append(el)
+        if is_after and el.tag not in INLINE and el not in outer:
+            is_prose = weights.prose(el) >= max(50, weights[el][1])
+            if is_prose and all(part.tag in INLINE for part in el):
+                blocks.append(el)
         is_after |= el is heading
     return [heading, *(blocks if len(blocks) <= LEAD_BLOCKS else [])]
 

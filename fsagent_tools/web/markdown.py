@@ -1,11 +1,14 @@
 """An element of a page as Markdown, or as plain text."""
 
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from textwrap import indent
+from typing import Any
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup, Tag
+from bs4.builder import HTMLTreeBuilder
 from lxml import etree
 from lxml.html import HtmlElement as Element
 from markdownify import MarkdownConverter
@@ -27,6 +30,26 @@ PERMALINKS = {"#", "¶", "§", "🔗"}
 BLOCKS = ("table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "blockquote")
 MAX_COPIES = 1000  # cells of a table that are repeated in rows below
 MAX_COPIED = 100_000  # characters of all of them
+ROWS = {"ol", "table", "tbody", "ul"}  # their parts are lines, not blocks
+DIVIDED = {"article", "body", "center", "div", "main", "section", *ROWS}
+MAX_PART = 2000  # elements that are converted at once: beautifulsoup4 takes 2 kB for each
+
+
+class _Builder(HTMLTreeBuilder):
+    """Makes a soup of an element that is parsed, which saves writing and parsing it again."""
+
+    def feed(self, markup: Any) -> None:
+        soup = self.soup
+        assert soup
+        for event, el in etree.iterwalk(markup, events=("start", "end")):
+            if event == "start":
+                soup.handle_starttag(el.tag, None, None, dict(el.attrib))
+                text = el.text
+            else:
+                soup.handle_endtag(el.tag)
+                text = el.tail
+            if text:
+                soup.handle_data(text)
 
 
 class _Tag(Tag):
@@ -71,7 +94,7 @@ class Markdown(MarkdownConverter):
         code = re.sub(r"^[ \n]*\n", "", text).rstrip()
         longest = max(map(len, re.findall("^`{3,}", code, re.MULTILINE)), default=2)
         fence = "`" * (longest + 1)
-        return f"\n\n{fence}{_language(el)}\n{code}\n{fence}\n\n" if code else ""
+        return f"\n\n{fence}{el.get('data-lang', '')}\n{code}\n{fence}\n\n" if code else ""
 
     def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         return _raised("^", text)
@@ -83,6 +106,15 @@ class Markdown(MarkdownConverter):
         return " " + " ".join(text.split()).replace("|", r"\|") + " |"
 
     convert_th = convert_td
+
+    def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        if "columns" not in el.attrs:  # see `_flatten_tables`
+            return f"|{text}\n"
+        columns = int(str(el["columns"]))
+        rule = f"| {' | '.join(['---'] * columns)} |\n"
+        if all(cell.name == "th" for cell in el.find_all(recursive=False)):
+            return f"|{text}\n{rule}"
+        return f"| {' | '.join([''] * columns)} |\n{rule}|{text}\n"
 
     def convert_math(self, el: Tag, text: str, parent_tags: set[str]) -> str:
         tex = el.find("annotation", encoding="application/x-tex")
@@ -137,12 +169,36 @@ def to_text(root: Element, url: str, site: str, *, plain: bool = False) -> str:
     """An element as Markdown, its links absolute or, within `site`, from the root of the site."""
     _resolve_links(root, url, site)
     _number_items(root)
-    _keep_code_lines(root)
+    _flatten_code(root)
     _flatten_tables(root)
-    source = etree.tostring(root, encoding="unicode", method="html", with_tail=False)
-    converter = PlainText() if plain else Markdown()
-    text = converter.convert_soup(BeautifulSoup(source, "lxml", element_classes={Tag: _Tag}))
+    converter, text = PlainText() if plain else Markdown(), ""
+    builder = _Builder(multi_valued_attributes={})
+    for part, is_next_row in _parts(root):
+        soup = BeautifulSoup(part, builder=builder, element_classes={Tag: _Tag})
+        converted = converter.convert_soup(soup).strip("\n")
+        text = f"{text}\n{'' if is_next_row else chr(10)}{converted}" if converted else text
     return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+
+def _parts(root: Element) -> Iterator[tuple[Element, bool]]:
+    """An element in parts that are converted one by one, and whether each goes on with the rows
+    of the last.
+    """
+    part, size = root.makeelement(root.tag), 0
+    part.text, is_next_row = root.text, False
+    for child in list(root):
+        count = sum(1 for _ in child.iter())
+        is_large = count > MAX_PART and child.tag in DIVIDED
+        if is_large or (size + count > MAX_PART and child.tag not in INLINE):
+            yield part, is_next_row
+            part, size, is_next_row = root.makeelement(root.tag), 0, root.tag in ROWS
+        if is_large:
+            part.text, child.tail = child.tail, None
+            yield from _parts(child)
+        else:
+            part.append(child)
+            size += count
+    yield part, is_next_row
 
 
 def _raised(sign: str, text: str) -> str:
@@ -150,15 +206,6 @@ def _raised(sign: str, text: str) -> str:
     if EXPONENT.fullmatch(text):
         return sign + text
     return f"{sign}({text})" if "+" in text and text not in ORDINAL else text
-
-
-def _language(pre: Tag) -> str:
-    for el in (*pre.find_all("code", limit=1), pre, *list(pre.parents)[:2]):
-        found = LANGUAGE.search(" ".join(el.get("class") or ()))
-        name = str(el.get("data-lang") or (next(filter(None, found.groups())) if found else ""))
-        if name and name not in NO_LANGUAGES:
-            return name
-    return ""
 
 
 def _resolve_links(root: Element, url: str, site: str) -> None:
@@ -186,24 +233,45 @@ def _number_items(root: Element) -> None:
             item.set("value", str(number))
 
 
-def _keep_code_lines(root: Element) -> None:
-    """Some sites make each line of code an element."""
+def _flatten_code(root: Element) -> None:
+    """Colours of code go, and where a site makes each line an element, lines stay lines."""
     for pre in root.iter("pre"):
         for el in list(pre.iter("br", "div", "p", "li", "tr", "table", "ol", "ul")):
             if el.tag == "br" or not (el.text_content() or "\n").endswith("\n"):
                 el.tail = "\n" + (el.tail or "")
             el.drop_tag()
+        if language := _language(pre):
+            pre.set("data-lang", language)
+        etree.strip_tags(pre, *INLINE - {"img", "math", "sub", "sup"})
+
+
+def _language(pre: Element) -> str:
+    for el in (*list(pre.iter("code"))[:1], pre, *list(pre.iterancestors())[:2]):
+        found = LANGUAGE.search(el.get("class", ""))
+        name = el.get("data-lang") or (next(filter(None, found.groups())) if found else "")
+        if name and name not in NO_LANGUAGES:
+            return name
+    return ""
 
 
 def _flatten_tables(root: Element) -> None:
-    """Tables that only lay out a page become blocks, and in others spans are filled."""
+    """Tables that only lay out a page become blocks; in others spans are filled, and the first row
+    knows the number of its columns.
+    """
     for table in reversed(list(root.iter("table"))):
         rows, cells = list(table.iter("tr")), list(table.iter("td", "th"))
-        is_layout = len(cells) <= len(rows) or any(map(_has_blocks, cells))
-        if is_layout:
+        has_blocks = next(table.iterdescendants("p", *BLOCKS), None) is not None
+        if len(cells) <= len(rows) or (has_blocks and any(map(_has_blocks, cells))):
             for el in list(table.iter("table", "tbody", "thead", "tr", "td", "th")):
                 el.tag = "div"
-        else:
+            continue
+        if rows[0].getprevious() is None:
+            rows[0].set("columns", str(len(rows[0])))
+        head = rows[0].getparent()
+        if head.tag == "thead" and len(head.findall("tr")) == 1:
+            for cell in rows[0]:
+                cell.tag = "th"
+        if table.find(".//*[@rowspan]") is not None:
             _fill_spans(rows)
 
 
@@ -220,7 +288,6 @@ def _fill_spans(rows: list[Element]) -> None:
     copies, size = MAX_COPIES, MAX_COPIED
     for at, row in enumerate(rows):
         for column, cell in enumerate(list(row)):
-            cell.attrib.pop("colspan", None)
             span = cell.attrib.pop("rowspan", "1")
             count = int(span) if span.isascii() and span.isdigit() and len(span) < 6 else 1
             for below in rows[at + 1 : at + count if count else len(rows)]:

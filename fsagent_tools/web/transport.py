@@ -4,9 +4,9 @@ import ipaddress
 import os
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
@@ -27,68 +27,72 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
-class HttpRequest:
-    url: Url
-    method: str = "GET"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | None = None
+class Connector:
+    """Makes a connection for each exchange.
 
-
-@contextmanager
-def exchange(
-    request: HttpRequest, guard: Guard, deadline: Deadline, proxy: Proxy | None
-) -> Iterator[httpx.Response]:
-    """One request and its response, whose body is still to be read; no redirect is followed.
-
-    Nothing comes from the environment (but certificates) or from an earlier exchange.
-
-    Args:
-        proxy: Finds the host, which was checked before; None connects to it.
-
-    Raises:
-        UnsafeUrl: where the host has an address that is closed. Nothing was sent then.
-        NetworkError: for what cannot be reached or is not HTTP.
-        TimedOut, Cancelled: from any wait.
+    proxy: Finds the host, which was checked before; None connects to it.
     """
-    url, tls = request.url, _tls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-    pool = httpcore.ConnectionPool(tls, network_backend=CheckedBackend(guard, deadline))
-    if proxy:
-        gateway = Guard((HostRule(proxy.host, proxy.port),))
-        login: dict[bytes | str, bytes | str] = {}
-        if proxy.credentials:
-            login["Proxy-Authorization"] = f"Basic {proxy.credentials}"
-        pool = httpcore.HTTPProxy(
+
+    guard: Guard
+    deadline: Deadline
+    proxy: Proxy | None
+
+    @contextmanager
+    def exchange(
+        self, url: Url, method: str, headers: Mapping[str, str], body: bytes | None
+    ) -> Iterator[httpx.Response]:
+        """One request and its response, whose body is still to be read; no redirect is followed.
+
+        Nothing comes from the environment (but certificates) or from an earlier exchange.
+
+        Raises:
+            UnsafeUrl: where the host has an address that is closed. Nothing was sent then.
+            NetworkError: for what cannot be reached or is not HTTP.
+            TimedOut, Cancelled: from any wait.
+        """
+        sent = {**headers, "Host": url.netloc, "Connection": "close"}
+        target = {"target": url.target.encode()}
+        request = httpx.Request(method, str(url), headers=sent, content=body, extensions=target)
+        try:  # without a client, which would read cookies and redirects, whatever is in them
+            with (
+                _Transport(self._pool()) as transport,
+                closing(transport.handle_request(request)) as response,
+            ):
+                if self.proxy and response.status_code == 407:
+                    raise httpcore.ProxyError("407 for a plain request")
+                yield response
+        except (httpcore.ProxyError, httpcore.NetworkError, httpcore.TimeoutException) as error:
+            raise self._unreached(url, error) from None
+        except (httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
+            reason = str(error)[:200] or "no reply"
+            raise NetworkError(f"{url.host} did not answer in HTTP: {reason}.") from None
+
+    def _pool(self) -> httpcore.ConnectionPool:
+        tls = _tls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+        if not (proxy := self.proxy):
+            backend = _Backend(self.guard, self.deadline)
+            return httpcore.ConnectionPool(tls, network_backend=backend)
+        login = [(b"Proxy-Authorization", f"Basic {proxy.credentials}".encode())]
+        return httpcore.HTTPProxy(
             httpcore.URL(scheme=b"http", host=proxy.host.encode(), port=proxy.port, target=b"/"),
-            proxy_headers=login,
+            proxy_headers=login if proxy.credentials else [],
             ssl_context=tls,
-            network_backend=CheckedBackend(gateway, deadline),
+            network_backend=_Backend(Guard((HostRule(proxy.host, proxy.port),)), self.deadline),
         )
-    sent = httpx.Request(
-        request.method,
-        str(url),
-        headers={**request.headers, "Host": url.netloc, "Connection": "close"},
-        content=request.body,
-        extensions={"target": url.target.encode()},
-    )
-    try:  # by the transport itself: a client would read cookies and redirects, whatever is in them
-        with _Transport(pool) as transport, closing(transport.handle_request(sent)) as response:
-            yield response
-    except httpcore.ProxyError as error:
-        hint = "The host application's policy names the proxy and its password."
-        raise NetworkError(
-            f"The proxy {proxy and proxy.host} did not connect to {url.host}: {error}.",
-            hint=hint if str(error).startswith("407") else "Use another source.",
-        ) from None
-    except (httpcore.NetworkError, httpcore.TimeoutException) as error:
+
+    def _unreached(self, url: Url, error: Exception) -> NetworkError:
+        if self.proxy and isinstance(error, httpcore.ProxyError):
+            hint = "The host application's policy names the proxy and its password."
+            return NetworkError(
+                f"The proxy {self.proxy.host} did not connect to {url.host}: HTTP status {error}.",
+                hint=hint if str(error).startswith("407") else "Use another source.",
+            )
         if isinstance(found := error.__cause__, ssl.SSLCertVerificationError):
-            raise NetworkError(
+            return NetworkError(
                 f"The server's certificate is not valid: {found.verify_message}.",
                 hint="Use another source; certificates are never ignored.",
-            ) from None
-        raise NetworkError(f"No connection to {url.netloc}: {error}.") from None
-    except (httpcore.ProtocolError, httpcore.UnsupportedProtocol) as error:
-        reason = str(error)[:200] or "no reply"
-        raise NetworkError(f"{url.host} did not answer in HTTP: {reason}.") from None
+            )
+        return NetworkError(f"No connection to {url.netloc}: {error}.")
 
 
 def resolve(host: str, port: int, deadline: Deadline) -> list[Address]:
@@ -102,27 +106,7 @@ def resolve(host: str, port: int, deadline: Deadline) -> list[Address]:
     raise NetworkError(f"The host {host} was not found.", hint="Check the spelling of the URL.")
 
 
-def _wait_for(step: Callable[[], _T], deadline: Deadline) -> _T:
-    """The result of what cannot be stopped, in a thread that a deadline or cancel leaves behind."""
-    answer: SimpleQueue[tuple[_T | None, BaseException | None]] = SimpleQueue()
-
-    def run() -> None:
-        try:
-            answer.put((step(), None))
-        except BaseException as error:  # noqa: BLE001  it is raised in the thread that waits
-            answer.put((None, error))
-
-    Thread(target=run, daemon=True).start()
-    while True:
-        deadline.check()
-        with suppress(Empty):
-            result, error = answer.get(timeout=POLL)
-            if error:
-                raise error
-            return result  # type: ignore[return-value]
-
-
-class CheckedBackend(httpcore.SyncBackend):
+class _Backend(httpcore.SyncBackend):
     """Resolves a name once and connects to the addresses that were checked.
 
     An answer of the resolver that changes between check and connect so reaches nothing.
@@ -132,12 +116,7 @@ class CheckedBackend(httpcore.SyncBackend):
         self._guard, self._deadline = guard, deadline
 
     def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
+        self, host: str, port: int, *_: object, **options: object
     ) -> httpcore.NetworkStream:
         addresses = resolve(host, port, self._deadline)
         self._guard.check_addresses(host, port, addresses)
@@ -157,6 +136,7 @@ class _Stream(httpcore.NetworkStream):
 
     def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
         self._stream, self._deadline = stream, deadline
+        self.close = stream.close  # type: ignore[method-assign]
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         while True:
@@ -166,9 +146,6 @@ class _Stream(httpcore.NetworkStream):
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._stream.write(buffer, self._deadline.left())
-
-    def close(self) -> None:
-        self._stream.close()
 
     def start_tls(
         self,
@@ -186,6 +163,7 @@ class _Transport(httpx.BaseTransport):
 
     def __init__(self, pool: httpcore.ConnectionPool) -> None:
         self._pool = pool
+        self.close = pool.close  # type: ignore[method-assign]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         url = httpcore.URL(
@@ -198,22 +176,28 @@ class _Transport(httpx.BaseTransport):
             request.method, url, headers=request.headers.raw, content=request.stream
         )
         response = self._pool.handle_request(sent)
-        body = _Body(response.stream)
-        return httpx.Response(response.status, headers=response.headers, stream=body)
-
-    def close(self) -> None:
-        self._pool.close()
+        body = response.iter_stream()
+        return httpx.Response(response.status, headers=response.headers, content=body)
 
 
-class _Body(httpx.SyncByteStream):
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
+def _wait_for(step: Callable[[], _T], deadline: Deadline) -> _T:
+    """The result of what cannot be stopped, in a thread that a deadline or cancel leaves behind."""
+    answer: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._stream
+    def run() -> None:
+        try:
+            answer.put((step(), None))
+        except BaseException as error:  # noqa: BLE001  it is raised in the thread that waits
+            answer.put((None, error))
 
-    def close(self) -> None:
-        self._stream.close()
+    Thread(target=run, daemon=True).start()
+    while True:
+        deadline.check()
+        with suppress(Empty):
+            result, error = answer.get(timeout=POLL)
+            if error:
+                raise error
+            return result  # type: ignore[no-any-return]
 
 
 @cache

@@ -17,7 +17,7 @@ from fsagent_tools.actions.read import MOST_PICTURES
 from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled, TimedOut
 from fsagent_tools.media import apart, child
-from fsagent_tools.media.ends import ended
+from fsagent_tools.media.apart import ended
 from tests.conftest import PATIENCE, soon
 from tests.office import pdf, shown
 

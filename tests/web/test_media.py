@@ -65,7 +65,8 @@ def test_a_damaged_pdf_is_an_error():
 
 
 def test_a_page_is_rendered_at_the_size_models_take():
-    assert max(Image.open(io.BytesIO(pdf.page_image(document("Hi"), 1))).size) == 1568
+    (page,) = pdf.page_pictures(document("Hi"), [1])
+    assert max(Image.open(io.BytesIO(base64.b64decode(page.data))).size) == 1568
 
 
 def encoded(picture, kind="PNG"):
