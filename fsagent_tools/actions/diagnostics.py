@@ -63,7 +63,7 @@ def lacks_server(workspace: Workspace) -> str:
     services = workspace.services
     if lacking := lacks_machine(services):
         return lacking
-    if lazy.selection.any_installed(services.server_settings):
+    if lazy.servers.any_installed(services.server_settings):
         return ""
     return "no language server is installed: pip install 'fsagent-tools[lsp]' brings Python's"
 

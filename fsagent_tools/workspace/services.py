@@ -209,7 +209,7 @@ class Services:
             raise not_local("Language servers need")
         allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        confinement = lazy.confinement.ServerConfinement(self.programs, self.closed, required=shut)
+        confinement = lazy.process.Confinement(self.programs, self.closed, required=shut)
         return lazy.manager.ServerManager(
             Path(self.root).resolve(), self.server_settings, confinement
         )
@@ -233,7 +233,7 @@ class Services:
 
         def check(text: str) -> "ServerAnswer":
             try:
-                names = [spec.name for spec in servers.select(file, text).specs]
+                names = [spec.name for spec in servers.question(file, text, 0).specs]
             except NoLanguageServer:
                 return lazy.lint.ServerAnswer()
             left = max(deadline - time.monotonic(), 0)

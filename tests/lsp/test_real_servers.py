@@ -192,7 +192,7 @@ def test_it_finds_the_error_and_sees_the_fix_an_outside_change_and_its_own_death
         assert errors(servers, file) == []
         other.write_text(bad)
         assert len(errors(servers, file)) == 1
-    place = servers._sandboxes[0].path
+    place = servers.directory
     for number in processes(place):
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
@@ -306,7 +306,7 @@ def test_a_program_that_settings_of_the_project_name_is_not_run(setting, servers
     servers = servers({"python" if server == "pyrefly" else "rust": (server,)})
     with suppress(NoLanguageServer):
         servers.diagnose(tmp_path.resolve() / name, text, TIMEOUT)
-    assert not (Path(servers._sandboxes[0].path) / "sprung").exists()
+    assert not (Path(servers.directory) / "sprung").exists()
 
 
 def test_a_typescript_inside_the_project_is_never_run(servers, tmp_path):
@@ -334,7 +334,7 @@ def test_a_typescript_inside_the_project_is_never_run(servers, tmp_path):
 
 
 def tsservers(servers):
-    place, found = servers._sandboxes[0].path, []
+    place, found = servers.directory, []
     for number in processes(place):
         with suppress(OSError):
             if b"tsserver.js" in Path(f"/proc/{number}/cmdline").read_bytes():
