@@ -25,13 +25,9 @@ class ServerSpec:
     across: bool = True  # a change of one file can change the problems of another
     pulls: bool = False  # it answers `textDocument/diagnostic`, though it does not offer to
     settles: bool = True  # its first answers may come before it has read the whole project
-    final_push: bool = (
-        False  # it names versions, and the first word of one is its last
-    )
+    final_push: bool = False  # it names versions, and the first word of one is its last
     quiet: float = 0.2  # seconds without news after which another one is taken to be done
-    reports_loading: bool = (
-        False  # by `experimental/serverStatus` it says when it is ready
-    )
+    reports_loading: bool = False  # by `experimental/serverStatus` it says when it is ready
     opens: bool = False  # it knows uses of a name only in open files
     helper: str = ""  # a program without which it checks nothing
     trouble: str = ""  # what it logs, shows or tells of its work when it does not know the project
