@@ -18,7 +18,7 @@ from statistics import median
 from fsagent_tools import Policy, Toolset, Workspace
 from fsagent_tools.errors import NoLanguageServer
 from fsagent_tools.lsp.client import LanguageServer
-from fsagent_tools.lsp.process import Confinement, ServerProcess
+from fsagent_tools.lsp.process import ServerConfinement, ServerProcess
 from fsagent_tools.lsp.servers import LANGUAGES, SPECS, language_id, runnable
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.shell.closed import ClosedPaths
@@ -116,7 +116,7 @@ class Bare:
         if not (spec := runnable(SPECS[case.server], programs)):
             raise NoLanguageServer(f"{case.server} is not installed.")
         self._directory = PrivateDirectory("fsagent-bench-")
-        confinement = Confinement(programs, ClosedPaths(str(root), Policy()))
+        confinement = ServerConfinement(programs, ClosedPaths(str(root), Policy()))
         launch = confinement.launch(spec.command, root, self._directory.path, "")
         self._server, self._file = LanguageServer(spec, ServerProcess(launch), root), file
         self._server.start(time.monotonic() + LONGEST)

@@ -28,21 +28,23 @@ _UNSURE = 1.0  # seconds without news after a publication that names no version
 _METHOD_NOT_FOUND = -32601
 _BUSY = (-32800, -32801, -32802)  # request cancelled, content modified, server cancelled
 _PULL = "textDocument/diagnostic"
+_ACKNOWLEDGED = (  # requests of the server to which the answer is nothing
+    *("client/unregisterCapability", "window/showMessageRequest", "window/workDoneProgress/create"),
+)
+_DYNAMIC = {"dynamicRegistration": True}
 _CAPABILITIES = {
     "general": {"positionEncodings": ["utf-16"]},
     "window": {"workDoneProgress": True},
     "workspace": {
-        "configuration": True,
-        "workspaceFolders": True,
-        "didChangeConfiguration": {"dynamicRegistration": True},
-        "didChangeWatchedFiles": {"dynamicRegistration": True},
+        **{"configuration": True, "workspaceFolders": True},
+        **{"didChangeConfiguration": _DYNAMIC, "didChangeWatchedFiles": _DYNAMIC},
         "diagnostics": {"refreshSupport": True},
         "workspaceEdit": {"documentChanges": True},  # with versions; nothing made, moved, removed
     },
     "textDocument": {
         "rename": {"prepareSupport": True},
         "publishDiagnostics": {"versionSupport": True},
-        "diagnostic": {"dynamicRegistration": True},
+        "diagnostic": _DYNAMIC,
     },
     "experimental": {"serverStatusNotification": True},
 }
@@ -57,7 +59,7 @@ class Outdated(Exception):
 
 
 @dataclass
-class Document:
+class OpenDocument:
     """A text that the server has; `generation` counts the changes on disk that it was told of."""
 
     uri: str
@@ -87,7 +89,7 @@ class LanguageServer:
         self._changed, self._failure = Condition(), ""
         self._ids, self._replies = count(1), dict[int, dict[str, Any] | None]()
         self._outgoing = SimpleQueue[dict[str, Any] | None]()
-        self._documents = dict[str, Document]()  # by path, the one used last at the end
+        self._documents = dict[str, OpenDocument]()  # by path, the one used last at the end
         self._versions, self._generation = count(1), 0
         self._pulls, self._is_settled = spec.pulls, not spec.settles
         self._work = {"loading"} if spec.reports_loading else set[str]()  # tokens of progress
@@ -97,19 +99,15 @@ class LanguageServer:
 
     def start(self, deadline: float) -> None:
         """The handshake. Raises as `request` does."""
-        answer = self.request(
-            "initialize",
-            {
-                "processId": None,  # in a PID namespace of its own, it would miss us and leave
-                "clientInfo": {"name": "fsagent-tools"},
-                "rootUri": self.root.as_uri(),
-                "rootPath": str(self.root),
-                "workspaceFolders": self._folders,
-                "capabilities": _CAPABILITIES,
-                "initializationOptions": dict(self.spec.options),
-            },
-            deadline,
-        )
+        hello = {
+            "processId": None,  # in a PID namespace of its own, it would miss us and leave
+            "clientInfo": {"name": "fsagent-tools"},
+            **{"rootUri": self.root.as_uri(), "rootPath": str(self.root)},
+            "workspaceFolders": self._folders,
+            "capabilities": _CAPABILITIES,
+            "initializationOptions": dict(self.spec.options),
+        }
+        answer = self.request("initialize", hello, deadline)
         self.capabilities = (answer or {}).get("capabilities") or {}
         self._pulls |= self.capabilities.get("diagnosticProvider") not in (None, False)
         self._notify("initialized", {})
@@ -142,7 +140,7 @@ class LanguageServer:
         document.is_complete = True
         return document.items or []
 
-    def show(self, path: Path, language: str, text: str) -> Document:
+    def show(self, path: Path, language: str, text: str) -> OpenDocument:
         """Let the server have `text` as the content of `path`. Raises `Outdated`."""
         document = self._documents.pop(str(path), None)
         if document and (document.text, document.generation) == (text, self._generation):
@@ -150,7 +148,7 @@ class LanguageServer:
             return document
         if document and not (self._pulls or document.is_complete or self.spec.final_push):
             raise Outdated
-        new = Document(path.as_uri(), next(self._versions), text, self._generation)
+        new = OpenDocument(path.as_uri(), next(self._versions), text, self._generation)
         with self._changed:
             self._documents[str(path)] = new
         if self.spec.trouble_per_text:
@@ -168,7 +166,7 @@ class LanguageServer:
             self._close({oldest: 2})
         return new
 
-    def document(self, path: str) -> Document | None:
+    def document(self, path: str) -> OpenDocument | None:
         """What the server has from us as the content of `path`."""
         return self._documents.get(path)
 
@@ -187,7 +185,7 @@ class LanguageServer:
         news = [{"uri": Path(path).as_uri(), "type": kind} for path, kind in changes.items()]
         self._notify("workspace/didChangeWatchedFiles", {"changes": news})
 
-    def _has_said_all(self, document: Document) -> bool:
+    def _has_said_all(self, document: OpenDocument) -> bool:
         """Of a server that publishes: nothing more is to come for this text."""
         if document.items is None or self._work:
             return False
@@ -196,7 +194,7 @@ class LanguageServer:
             return document.has_version or quiet >= _UNSURE
         return quiet >= self.spec.quiet
 
-    def _pull(self, document: Document, deadline: float) -> list[Any]:
+    def _pull(self, document: OpenDocument, deadline: float) -> list[Any]:
         """Ask, and ask again while it has news: a server that has just started may not have seen
         the whole project, and says so by work or a refresh, however shortly after its answer.
         """
@@ -322,11 +320,7 @@ class LanguageServer:
                 return {"applied": False}
             case "window/showDocument":
                 return {"success": False}
-            case "client/unregisterCapability" | "window/showMessageRequest":
-                pass
-            case "window/workDoneProgress/create":
-                pass
-            case _:
+            case other if other not in _ACKNOWLEDGED:
                 raise LookupError(method)
         return None
 

@@ -13,11 +13,19 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any, TypeVar
 
-from fsagent_tools import errors
-from fsagent_tools.errors import LanguageServerFailed, NoLanguageServer, TimedOut, ToolError
+from fsagent_tools.errors import (
+    Cancelled,
+    InvalidArguments,
+    InvalidChange,
+    LanguageServerFailed,
+    NoLanguageServer,
+    NoMatch,
+    TimedOut,
+    ToolError,
+)
 from fsagent_tools.lsp.client import LanguageServer, Outdated, ResponseError
 from fsagent_tools.lsp.positions import Positions
-from fsagent_tools.lsp.process import Confinement, ServerProcess
+from fsagent_tools.lsp.process import ServerConfinement, ServerProcess
 from fsagent_tools.lsp.servers import (
     LANGUAGES,
     Language,
@@ -61,29 +69,14 @@ class Question:
 
 
 @dataclass(frozen=True)
-class ServerReport:
-    """What one server said of a text; reason: why that is not all, "" if the server is done."""
-
-    server: str
-    problems: Sequence[Problem] = ()
-    reason: str = ""
-
-
-@dataclass(frozen=True)
 class Diagnosis:
-    """What all servers for a file said of a text; the problems of all, errors first."""
+    """What all servers for a file said of a text: the problems, errors first, the servers that
+    checked all of it, and why each of the others did not.
+    """
 
-    answers: Sequence[ServerReport]
     problems: list[Problem]
-
-    @property
-    def answered(self) -> list[str]:
-        """The servers that checked all of it."""
-        return [each.server for each in self.answers if not each.reason]
-
-    @property
-    def missing(self) -> list[ServerReport]:
-        return [each for each in self.answers if each.reason]
+    answered: list[str]
+    missing: dict[str, str]
 
 
 class _Watch:
@@ -162,7 +155,7 @@ class ServerManager:
         self,
         root: Path,
         settings: LanguageSettings,
-        confinement: Confinement,
+        confinement: ServerConfinement,
         idle: float = IDLE,
         max_running: int = MAX_RUNNING,
     ) -> None:
@@ -201,7 +194,7 @@ class ServerManager:
             known = {spec.name: spec for group in (*usual.servers, *groups) for spec in group}
             if only not in known:
                 message = f"server: {only[:40]!r} does not check {language.name}."
-                raise errors.InvalidArguments(message, hint=f"Allowed: {', '.join(known)}.")
+                raise InvalidArguments(message, hint=f"Allowed: {', '.join(known)}.")
             groups = [(known[only],)]
         if not groups:
             raise NoLanguageServer(f"The `servers` setting turns {language.name} off.")
@@ -239,18 +232,18 @@ class ServerManager:
         question = self.question(file, text, timeout, only)
         first, *others = question.specs
         waiting = [_in_thread(self._report, spec, question) for spec in others]
-        answers = [self._report(first, question), *(each.result() for each in waiting)]
+        reports = [self._report(first, question), *(each.result() for each in waiting)]
+        reasons = {s.name: why for s, (_, why) in zip(question.specs, reports, strict=True)}
         if absent := question.absent:  # the others check less
-            answers.insert(0, ServerReport(absent.name, (), f"is not installed ({absent.install})"))
+            reasons = {absent.name: f"is not installed ({absent.install})", **reasons}
         found: list[Problem] = []
-        for answer in answers:  # an error that two servers place at the same characters is one
+        for problems, _ in reports:  # an error that two servers place at the same characters is one
             errors = {(p.line, p.column, p.end) for p in found if p.severity == "error"}
-            found += [
-                p
-                for p in answer.problems
-                if p.severity != "error" or (p.line, p.column, p.end) not in errors
-            ]
-        return Diagnosis(answers, by_importance(found))
+            twice = [p for p in problems if (p.line, p.column, p.end) in errors]
+            found += [p for p in problems if p.severity != "error" or p not in twice]
+        answered = [server for server, why in reasons.items() if not why]
+        missing = {server: why for server, why in reasons.items() if why}
+        return Diagnosis(by_importance(found), answered, missing)
 
     def diagnose_soon(self, file: Path, text: str, timeout: float) -> Diagnosis | None:
         """As `diagnose`, None for what does not come within `timeout` seconds: the servers go on in
@@ -289,8 +282,8 @@ class ServerManager:
         def once(server: LanguageServer) -> _T | ToolError:
             try:
                 return ask(server, question.language_id, question.deadline)
-            except (errors.InvalidArguments, errors.InvalidChange, errors.NoMatch) as error:
-                return error  # perhaps of a file that changed meanwhile
+            except (InvalidArguments, InvalidChange, NoMatch) as error:
+                return error  # perhaps because of a file that changed meanwhile
 
         answer = self._ask(question.specs[0], question, once, is_stable=True)
         if isinstance(answer, ToolError):
@@ -301,9 +294,10 @@ class ServerManager:
         found = self._found.get(spec.name) or runnable(spec, self._confinement.programs)
         return found and self._found.setdefault(spec.name, found)
 
-    def _report(self, spec: ServerSpec, question: Question) -> ServerReport:
+    def _report(self, spec: ServerSpec, question: Question) -> tuple[list[Problem], str]:
+        """What one server said, and why that is not all, "" if it is."""
         if spec.helper and not self._confinement.programs.find(spec.helper):
-            return ServerReport(spec.name, (), f"{spec.helper} is not installed")
+            return [], f"{spec.helper} is not installed"
 
         def ask(server: LanguageServer) -> tuple[list[Any], str]:
             file, language, text = question.file, question.language_id, question.text
@@ -311,10 +305,10 @@ class ServerManager:
 
         try:
             items, reason = self._ask(spec, question, ask)
-        except errors.Cancelled:
+        except Cancelled:
             raise
         except ToolError as error:
-            return ServerReport(spec.name, (), str(error))
+            return [], str(error)
         positions, problems = Positions(question.text), list[Problem]()
         for item in items:
             problem = positions.problem(item, spec.name, self.root)
@@ -323,7 +317,7 @@ class ServerManager:
                 reason = reason or found[1]
             elif not (spec.fine and re.search(spec.fine, words)):
                 problems.append(problem)
-        return ServerReport(spec.name, problems, reason.replace(f"{question.folder}/", ""))
+        return problems, reason.replace(f"{question.folder}/", "")
 
     def _ask(
         self,

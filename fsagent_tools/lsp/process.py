@@ -38,7 +38,7 @@ _ENDING = 2.0  # seconds that a process may take from closing its output to its 
 
 
 @dataclass(frozen=True)
-class Confinement:
+class ServerConfinement:
     """What the servers of one workspace may do.
 
     Attributes:

@@ -209,7 +209,7 @@ class Services:
             raise not_local("Language servers need")
         allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        confinement = lazy.process.Confinement(self.programs, self.closed, required=shut)
+        confinement = lazy.process.ServerConfinement(self.programs, self.closed, required=shut)
         return lazy.manager.ServerManager(
             Path(self.root).resolve(), self.server_settings, confinement
         )
@@ -240,7 +240,7 @@ class Services:
             diagnosis = servers.diagnose_soon(file, text, left)
             if diagnosis is None:
                 return lazy.lint.ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
-            missing = "; ".join(f"{each.server}: {each.reason}" for each in diagnosis.missing)
+            missing = "; ".join(f"{server}: {why}" for server, why in diagnosis.missing.items())
             return lazy.lint.ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
 
         return check

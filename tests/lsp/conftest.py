@@ -7,7 +7,7 @@ import pytest
 
 from fsagent_tools import Policy, Toolset, Workspace
 from fsagent_tools.lsp.manager import ServerManager
-from fsagent_tools.lsp.process import Confinement
+from fsagent_tools.lsp.process import ServerConfinement
 from fsagent_tools.lsp.servers import LANGUAGES, language_id
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.shell.closed import ClosedPaths
@@ -25,7 +25,7 @@ TIMEOUT = 60.0
 
 
 def manager_of(root, settings=None, **options):
-    confinement = Confinement(Programs((str(root),)), ClosedPaths(str(root), Policy()))
+    confinement = ServerConfinement(Programs((str(root),)), ClosedPaths(str(root), Policy()))
     return ServerManager(root.resolve(), settings or {}, confinement, **options)
 
 

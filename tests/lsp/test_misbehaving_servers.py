@@ -25,8 +25,7 @@ def messages(diagnosis):
 
 
 def reason(diagnosis):
-    (answer,) = diagnosis.answers
-    return answer.reason
+    return next(iter(diagnosis.missing.values()), "")
 
 
 def diagnosed(servers, file, text):
