@@ -17,12 +17,12 @@ from statistics import median
 
 from fsagent_tools import Policy, Toolset, Workspace
 from fsagent_tools.errors import NoLanguageServer
-from fsagent_tools.lsp.confinement import Sandbox, ServerConfinement
-from fsagent_tools.lsp.language_server import LanguageServer
-from fsagent_tools.lsp.selection import select
-from fsagent_tools.lsp.servers import languages_of
+from fsagent_tools.lsp.client import LanguageServer
+from fsagent_tools.lsp.process import ServerConfinement, ServerProcess
+from fsagent_tools.lsp.servers import LANGUAGES, SPECS, language_id, runnable
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.shell.closed import ClosedPaths
+from fsagent_tools.shell.environment import PrivateDirectory
 from fsagent_tools.types import Entry
 
 BIN = Path(sys.executable).parent
@@ -113,13 +113,14 @@ class Bare:
 
     def __init__(self, case: Case, file: Path) -> None:
         root, programs = file.parent, Programs((str(file.parent),))
-        selection = select(file, "", root, languages_of({}), programs, only=case.server)
-        (spec,) = selection.specs
-        self._sandbox = Sandbox(ServerConfinement(programs, ClosedPaths(str(root), Policy())))
-        process = self._sandbox.start(spec.name, spec.command, root, "")
-        self._server, self._file, self._language = LanguageServer(spec, process, root), file, ""
+        if not (spec := runnable(SPECS[case.server], programs)):
+            raise NoLanguageServer(f"{case.server} is not installed.")
+        self._directory = PrivateDirectory("fsagent-bench-")
+        confinement = ServerConfinement(programs, ClosedPaths(str(root), Policy()))
+        launch = confinement.launch(spec.command, root, self._directory.path, "")
+        self._server, self._file = LanguageServer(spec, ServerProcess(launch), root), file
         self._server.start(time.monotonic() + LONGEST)
-        self._language = selection.language_id
+        self._language = language_id(file, LANGUAGES[case.language])
         self._server.diagnose(file, self._language, case.text(0), time.monotonic() + LONGEST)
 
     def ask(self, text: str, word: str) -> None:
@@ -130,7 +131,7 @@ class Bare:
 
     def close(self) -> None:
         self._server.close()
-        self._sandbox.close()
+        self._directory.close()
 
 
 def milliseconds(work: Callable[..., object], *arguments: object) -> float:

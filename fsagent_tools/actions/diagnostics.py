@@ -63,7 +63,7 @@ def lacks_server(workspace: Workspace) -> str:
     services = workspace.services
     if lacking := lacks_machine(services):
         return lacking
-    if lazy.selection.any_installed(services.server_settings):
+    if lazy.servers.any_installed(services.server_settings):
         return ""
     return "no language server is installed: pip install 'fsagent-tools[lsp]' brings Python's"
 
@@ -102,9 +102,9 @@ def diagnostics(workspace: Workspace, p: DiagnosticsParams) -> Diagnostics:
             answered = [server for server in answered if server in earlier.answered]
             problems = introduced(earlier.problems, problems, before, text)
             unchecked |= {
-                each.server: f"before the edits: {each.reason}" for each in earlier.missing
+                server: f"before the edits: {why}" for server, why in earlier.missing.items()
             }
-        unchecked |= {each.server: each.reason for each in diagnosis.missing}
+        unchecked |= diagnosis.missing
     except NoLanguageServer as error:
         if not lazy.lint.has_parser(name):
             raise

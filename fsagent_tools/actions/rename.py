@@ -25,7 +25,7 @@ from fsagent_tools.toolkit.params import number_as_text
 from fsagent_tools.workspace import lazy
 
 if TYPE_CHECKING:
-    from fsagent_tools.lsp.language_server import LanguageServer
+    from fsagent_tools.lsp.client import LanguageServer
     from fsagent_tools.lsp.rename import Span, Symbols
 
 _TIMEOUT = 60.0  # seconds, in which a server that has just started reads the whole project

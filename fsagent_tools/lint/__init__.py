@@ -4,14 +4,5 @@ from fsagent_tools.lint.checks import broken, has_parser, judge, syntax_problems
 from fsagent_tools.lint.source import NotChecked
 from fsagent_tools.lint.verdict import Report, ServerAnswer, ServerCheck, review
 
-__all__ = [
-    "NotChecked",
-    "Report",
-    "ServerAnswer",
-    "ServerCheck",
-    "broken",
-    "has_parser",
-    "judge",
-    "review",
-    "syntax_problems",
-]
+__all__ = ["NotChecked", "Report", "ServerAnswer", "ServerCheck"]
+__all__ += ["broken", "has_parser", "judge", "review", "syntax_problems"]

@@ -3,7 +3,7 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -12,12 +12,15 @@ from typing import Any
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import ToolError
 from fsagent_tools.lint.python import python_problems
-from fsagent_tools.lint.source import MAX_PARSED, MAX_SCANNED, NotChecked, found
+from fsagent_tools.lint.source import NotChecked, found
 from fsagent_tools.lint.treesitter import GRAMMARS, script_problems
 from fsagent_tools.problems import Parsing, Problem
 
+MAX_PARSED = 1 << 18  # characters of Python, YAML and TOML: at most about half a second
+MAX_SCANNED = 1 << 20  # characters of JSON, JavaScript and TypeScript
 _STRING = r'"(?:[^"\\\n]|\\.)*+"?+'  # an open string, too: else each quote in it is tried again
 _COMMENT = re.compile(rf"{_STRING}|(?P<comment>//[^\n]*+|/\*(?s:.*?)\*/)")
+_LETTER = re.compile(r"[^\n]")
 _LAST_COMMA = re.compile(rf"({_STRING}|[]}}\w])(\s*+),(?=\s*+[]}}])|{_STRING}")
 _TOKEN = re.compile(rf"(?P<key>{_STRING})\s*+:|{_STRING}|(?P<mark>[][{{}}])")
 _WITH_COMMENTS = re.compile(  # what its programs read as JSON with comments, in lower case
@@ -40,9 +43,9 @@ def syntax_problems(name: str, text: str) -> list[Problem]:
     if (parse := _parser_of(name)) is None:
         suffix = PurePosixPath(name).suffix.lower() or "such"
         raise NotChecked(f"there is no parser for {suffix} files")
-    limit = MAX_PARSED if parse in (_toml, _yaml, python_problems) else MAX_SCANNED
-    if (size := len(text)) > limit:
-        reason = f"{size:,} characters are over the limit of {limit:,}"
+    limit = MAX_SCANNED if parse in (_json, script_problems) else MAX_PARSED
+    if len(text) > limit:
+        reason = f"{len(text):,} characters are over the limit of {limit:,}"
         raise NotChecked(reason, too_large=True)
     try:
         return parse(name, text.removeprefix("\ufeff"))
@@ -52,23 +55,52 @@ def syntax_problems(name: str, text: str) -> list[Problem]:
         raise NotChecked("its parser is missing: pip install 'fsagent-tools[lint]'") from None
 
 
+def judge(name: str) -> Callable[[bytes], Parsing]:
+    """A function that says whether a text of that name has no syntax error.
+
+    None where there is no parser, or it cannot tell; "beyond" where the text is too large for it.
+    """
+    return lambda text: _judged(name, text)[0]
+
+
+def broken(name: str, before: bytes, after: bytes) -> str:
+    """What to tell of a text that parsed before a change and does not after it, else ""."""
+    parses, fault = _judged(name, after)
+    return fault if parses is False and _judged(name, before)[0] is True else ""
+
+
+@lru_cache(8)  # an edit asks about the text that the last one left
+def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
+    """Whether it parses, and the first fault if it does not."""
+    try:
+        problems = syntax_problems(name, decode(text, name).utf8.decode())
+    except NotChecked as reason:
+        return "beyond" if reason.too_large else None, ""
+    except ToolError:
+        return None, ""
+    faults = [each for each in problems if each.severity == "error" or each.code == "syntax"]
+    for fault in faults[:1]:
+        return False, f"Syntax error after this edit: line {fault.line}, {fault.message}."
+    return True, ""
+
+
 def may_have_comments(name: str) -> bool:
     """Whether a file of that name, or path, is JSON with comments."""
     return bool(_WITH_COMMENTS.fullmatch(name.lower()))
 
 
 def _json(name: str, text: str) -> list[Problem]:
-    language, repeats = "json", False
+    language, repeats = "jsonc" if may_have_comments(name) else "json", list[object]()
 
     def note_repeats(members: list[tuple[str, object]]) -> None:
-        nonlocal repeats
-        repeats |= len(dict(members)) < len(members)
+        repeats.extend(members[len(dict(members)) :])
 
     def refuse(constant: str) -> None:
         raise json.JSONDecodeError(f"{constant} is not JSON", text, text.find(constant))
 
-    if may_have_comments(name):
-        language, text = "jsonc", _LAST_COMMA.sub(_without_comma, _COMMENT.sub(_blanked, text))
+    if language == "jsonc":  # blanks in place of what JSON does not have
+        text = _COMMENT.sub(lambda m: _LETTER.sub(" ", m[0]) if m["comment"] else m[0], text)
+        text = _LAST_COMMA.sub(lambda m: m[0] if m[1] is None else f"{m[1]}{m[2]} ", text)
         text = text if text.strip() else "{}"
     decoder = json.JSONDecoder(
         object_pairs_hook=note_repeats, parse_constant=refuse, parse_int=str, parse_float=str
@@ -81,15 +113,6 @@ def _json(name: str, text: str) -> list[Problem]:
         reason = error.msg.removesuffix(" starting at").removesuffix(" at")
         return [found(text, error.pos, error.pos, reason, language)]
     return [*_repeated_keys(text, language)] if repeats else []
-
-
-def _blanked(match: re.Match[str]) -> str:
-    """A comment as blanks, so that the rest keeps its place."""
-    return re.sub(r"[^\n]", " ", match[0]) if match["comment"] else match[0]
-
-
-def _without_comma(match: re.Match[str]) -> str:
-    return match[0] if match[1] is None else f"{match[1]}{match[2]} "
 
 
 def _repeated_keys(text: str, language: str) -> Iterator[Problem]:
@@ -111,15 +134,14 @@ def _toml(name: str, text: str) -> list[Problem]:
         raise NotChecked("it has keys of too many parts")
     try:
         tomllib.loads(text)
+        return []
     except tomllib.TOMLDecodeError as error:
         message, at = _TOML_PLACE.sub("", str(error)), _TOML_PLACE.search(str(error))
-        end = len(text.rstrip("\n"))
-        problem = found(text, end, end, message, "toml")
-        if at and at[1]:
-            line, column = int(at[1]), int(at[2])
-            problem = replace(problem, line=line, column=column, end=(line, column))
-        return [problem]
-    return []
+    offset = len(text.rstrip("\n"))
+    if at and at[1]:
+        above = text.split("\n")[: int(at[1]) - 1]
+        offset = sum(len(line) + 1 for line in above) + int(at[2]) - 1
+    return [found(text, offset, offset, message, "toml")]
 
 
 def _yaml(name: str, text: str) -> list[Problem]:
@@ -171,8 +193,7 @@ def _yaml_faults(yaml: Any, text: str) -> Iterator[tuple[Any, str, str]]:
             opened.append([set(), True] if isinstance(event, yaml.MappingStartEvent) else [])
 
 
-_Parser = Callable[[str, str], list[Problem]]
-_PARSERS: Mapping[str, _Parser] = {  # by suffix, or whole name
+_PARSERS = {  # by suffix, or whole name
     **dict.fromkeys((".json", ".jsonc", ".ipynb", ".geojson", ".webmanifest", ".har"), _json),
     **dict.fromkeys((".code-workspace", "Pipfile.lock", "composer.lock", "flake.lock"), _json),
     **dict.fromkeys((".yaml", ".yml"), _yaml),
@@ -182,35 +203,6 @@ _PARSERS: Mapping[str, _Parser] = {  # by suffix, or whole name
 }
 
 
-def _parser_of(name: str) -> _Parser | None:
+def _parser_of(name: str) -> Callable[[str, str], list[Problem]] | None:
     path = PurePosixPath(name)
     return _PARSERS.get(path.name) or _PARSERS.get(path.suffix.lower())
-
-
-def judge(name: str) -> Callable[[bytes], Parsing]:
-    """A function that says whether a text of that name has no syntax error.
-
-    None where there is no parser, or it cannot tell; "beyond" where the text is too large for it.
-    """
-    return lambda text: _judged(name, text)[0]
-
-
-def broken(name: str, before: bytes, after: bytes) -> str:
-    """What to tell of a text that parsed before a change and does not after it, else ""."""
-    parses, fault = _judged(name, after)
-    return fault if parses is False and _judged(name, before)[0] is True else ""
-
-
-@lru_cache(8)  # an edit asks about the text that the last one left
-def _judged(name: str, text: bytes) -> tuple[Parsing, str]:
-    """Whether it parses, and the first fault if it does not."""
-    try:
-        problems = syntax_problems(name, decode(text, name).utf8.decode())
-    except NotChecked as reason:
-        return "beyond" if reason.too_large else None, ""
-    except ToolError:
-        return None, ""
-    faults = [each for each in problems if each.severity == "error" or each.code == "syntax"]
-    for fault in faults[:1]:
-        return False, f"Syntax error after this edit: line {fault.line}, {fault.message}."
-    return True, ""

@@ -5,7 +5,7 @@ import re
 import sys
 from functools import lru_cache
 
-from fsagent_tools.lint.source import DOUBT, NotChecked
+from fsagent_tools.lint.source import DOUBT, NotChecked, found
 from fsagent_tools.problems import Problem
 
 _ESCAPE = re.compile(r"\\(?:([\nabfnrtvxuUN0-7'\"\\])|.)")  # what is not one causes a warning
@@ -16,7 +16,6 @@ _NEWER = re.compile(  # on the line of an error: syntax of a later Python, perha
 )
 _STATEMENT = re.compile(r"(?<=\n\n)(?=[^\W\d]|@)(?!(?:else|elif|except|finally)\b)")
 _MAX_REMEMBERED = 1 << 14  # characters of a part
-_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 def python_problems(name: str, text: str) -> list[Problem]:
@@ -26,15 +25,19 @@ def python_problems(name: str, text: str) -> list[Problem]:
     part does not, the whole text decides.
     """
     try:
-        if not all(map(_parses, _STATEMENT.split(text))):
-            _parse(text)
+        for part in _STATEMENT.split(text):
+            (_parse if len(part) <= _MAX_REMEMBERED else _parse.__wrapped__)(part)
+        return []
+    except (SyntaxError, ValueError):
+        pass
+    try:
+        _parse.__wrapped__(text)
     except SyntaxError as error:
         if _MAGIC.search(text):
             raise NotChecked("it holds commands of IPython") from None
         return [_problem(error, text)]
     except ValueError as error:  # a NUL
-        at = text.count("\n", 0, text.find("\0")) + 1, 1
-        return [Problem(*at, "error", str(error), "python", "syntax", at)]
+        return [found(text, text.find("\0"), text.find("\0"), str(error), "python")]
     return []
 
 
@@ -47,19 +50,7 @@ def _problem(error: SyntaxError, text: str) -> Problem:
     return Problem(line, column, severity, message, "python", "syntax", end)
 
 
-def _parses(part: str) -> bool:
-    return (_parses_again if len(part) <= _MAX_REMEMBERED else _parses_again.__wrapped__)(part)
-
-
 @lru_cache(1024)
-def _parses_again(part: str) -> bool:
-    try:
-        _parse(part)
-    except (SyntaxError, ValueError):
-        return False
-    return True
-
-
 def _parse(text: str) -> None:
     """Raises as `ast.parse` does, which warns of escapes, and of `return` in a wrong place."""
     todo: list[tuple[ast.AST, bool, bool]] = [
@@ -74,7 +65,7 @@ def _parse(text: str) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             function, loop = not isinstance(node, ast.ClassDef), False
         is_loop = isinstance(node, ast.For | ast.AsyncFor | ast.While)
-        for block in _BLOCKS:
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
             inside = loop or (is_loop and block == "body")
             todo += [(inner, function, inside) for inner in getattr(node, block, ())]
 

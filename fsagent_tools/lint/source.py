@@ -1,9 +1,7 @@
-"""What the checks share: limits, places, and why a text was not checked."""
+"""What the checks share: a place in a text, and why it was not checked."""
 
 from fsagent_tools.problems import Problem
 
-MAX_PARSED = 1 << 18  # characters of Python, YAML and TOML: at most about half a second
-MAX_SCANNED = 1 << 20  # characters of JSON, JavaScript and TypeScript
 DOUBT = "syntax, by a grammar that may be older than the text"
 
 

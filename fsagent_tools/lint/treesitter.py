@@ -13,7 +13,7 @@ from fsagent_tools.problems import Problem
 
 _MAX_FAULTS = 20  # one slip can make the parser stumble many times
 _MAX_STEPS = 6_000  # calls of the parser's progress: a file of 680 kB without errors takes 5,200
-_SMALL = 1 << 14  # bytes on which no parser takes long
+_BLOCK = 1 << 14  # bytes that it reads at once
 GRAMMARS = {
     **dict.fromkeys((".ts", ".mts", ".cts"), ("typescript", "language_typescript")),
     ".tsx": ("typescript", "language_tsx"),
@@ -50,43 +50,37 @@ def script_problems(name: str, text: str) -> list[Problem]:
 
     Raises `NotChecked` for a text on which the parser takes too many steps.
     """
-    package, language = GRAMMARS[name[name.rfind(".") :].lower()]
-    utf8 = text.encode()
-    root = _parsed(package, language, utf8)
-    if not root.has_error:
+    grammar, utf8 = GRAMMARS[name[name.rfind(".") :].lower()], text.encode()
+    root, newer = _parsed(*grammar, utf8), text
+    if root.has_error:
+        for pattern, known in _NEWER:
+            newer = pattern.sub(known, newer)
+    if not root.has_error or not (newer == text or _parsed(*grammar, newer.encode()).has_error):
         return []
-    newer = text
-    for pattern, known in _NEWER:
-        newer = pattern.sub(known, newer)
-    if newer != text and not _parsed(package, language, newer.encode()).has_error:
-        return []
-    return [_problem(node, utf8, package) for node in islice(_faults(root), _MAX_FAULTS)]
+    return [_problem(node, utf8, grammar[0]) for node in islice(_faults(root), _MAX_FAULTS)]
 
 
 def _parsed(package: str, language: str, utf8: bytes) -> Any:
-    """The root of the tree."""
-    parser_type, grammar = _grammar(package, language)
-    if len(utf8) <= _SMALL:
-        return parser_type(grammar).parse(utf8).root_node
+    """The root of the tree. A parser that can be stopped reads through a callback."""
     steps = iter(range(_MAX_STEPS))
-    try:  # a parser that can be stopped reads through a callback, which is slower
-        return (
-            parser_type(grammar)
+    try:
+        tree = (
+            import_module("tree_sitter")
+            .Parser(_grammar(package, language))
             .parse(
-                lambda offset, point: utf8[offset : offset + _SMALL],
+                lambda offset, point: utf8[offset : offset + _BLOCK],
                 progress_callback=lambda offset, has_error: next(steps, None) is None,
             )
-            .root_node
         )
     except ValueError:
         raise NotChecked("its parser takes too many steps", too_large=True) from None
+    return tree.root_node
 
 
 @cache
-def _grammar(package: str, language: str) -> tuple[Any, Any]:
-    tree_sitter = import_module("tree_sitter")  # an extra
-    grammar = import_module(f"tree_sitter_{package}")
-    return tree_sitter.Parser, tree_sitter.Language(getattr(grammar, language)())
+def _grammar(package: str, language: str) -> Any:
+    grammar = getattr(import_module(f"tree_sitter_{package}"), language)
+    return import_module("tree_sitter").Language(grammar())
 
 
 def _faults(root: Any) -> Iterator[Any]:
@@ -101,9 +95,8 @@ def _faults(root: Any) -> Iterator[Any]:
 
 
 def _problem(node: Any, utf8: bytes, source: str) -> Problem:
-    text = utf8.decode()
     start, stop = (len(utf8[:offset].decode()) for offset in (node.start_byte, node.end_byte))
-    token = " ".join(text[start:stop].split())[:40]
+    token = " ".join((text := utf8.decode())[start:stop].split())[:40]
     message = f"{node.type!r} is missing" if node.is_missing else f"unexpected {token!r}"
     problem = found(text, start, start if node.is_missing else stop, message, source)
     return replace(problem, severity="warning", message=f"{message} ({DOUBT})")

@@ -40,9 +40,8 @@ class Report:
         """One line for the model, "" for a file that has no syntax."""
         if self.note:
             return f"lint: not checked: {self.note}"
-        if not self.problems:
-            return f"lint: no new problems ({self.scope})" if self.scope else ""
-        return f"lint: {summary(self.problems)} ({self.scope})"
+        told = summary(self.problems) if self.problems else "no new problems"
+        return f"lint: {told} ({self.scope})" if self.scope else ""
 
     def to_list(self) -> list[dict[str, Any]]:
         """JSON-able, for the result field `lint`."""
@@ -58,14 +57,10 @@ def summary(problems: Sequence[Problem]) -> str:
 def review(
     mode: LintMode, name: str, before: bytes | None, after: bytes, ask: ServerCheck | None = None
 ) -> Report:
-    """What a write of `after` over `before` makes wrong in the file `name`.
+    """What a write of `after` over `before`, None for a new file, makes wrong in the file `name`.
 
-    Args:
-        before: None for a new file.
-        ask: What language servers say of a text, where there are any.
-
-    Raises:
-        LintRejected: `mode` is "reject", and `after` has a new syntax error that is not doubtful.
+    `ask` tells what language servers say of a text, where there are any. Raises `LintRejected` if
+    `mode` is "reject" and `after` has a new syntax error that is not doubtful.
     """
     try:
         new, old = decode(after, name).utf8.decode(), decode(before or b"", name).utf8.decode()
@@ -86,19 +81,20 @@ def review(
             details={"lint": [problem.to_dict() for problem in errors]},
         )
     answer = ask(new) if ask else ServerAnswer()
-    if answer.answered and before is not None and answer.problems:
-        earlier = ask(old) if ask else answer
-        found = introduced(earlier.problems, answer.problems, old, new)
-        answer = ServerAnswer(found, earlier.answered, earlier.missing)
+    if ask and answer.problems and answer.answered and before is not None:
+        earlier = ask(old)
+        fresh = introduced(earlier.problems, answer.problems, old, new)
+        answer = ServerAnswer(fresh, earlier.answered, earlier.missing)
     if answer.answered:  # a server knows the language better than a grammar
         lines = {problem.line for problem in problems}
         others = [p for p in answer.problems if p.line not in lines or p.code != "syntax"]
         problems = [p for p in problems if DOUBT not in p.message] + others
-    if note and not answer.answered:
+    elif note:
         if not has_parser(name) and PurePosixPath(name).suffix.lower() in _NO_SYNTAX:
             return Report()
         return Report(note="; ".join(filter(None, (note, answer.missing))))
-    looked = (*(() if note else ("syntax",)), *answer.answered)
+    looked = ", ".join((*(() if note else ("syntax",)), *answer.answered))
     only = " only" * (not answer.answered or bool(answer.missing))
-    scope = f"{', '.join(looked)}{only}" + f": {answer.missing}" * bool(answer.missing)
-    return Report(by_importance(problems), scope)
+    return Report(
+        by_importance(problems), looked + only + f": {answer.missing}" * bool(answer.missing)
+    )

@@ -24,9 +24,7 @@ class Positions:
         self._text = text
         newline = "\r" if "\n" not in text else "\n"
         self._ours = [0, *accumulate(len(line) + 1 for line in text.split(newline))][:-1]
-        self._theirs = self._ours
-        if "\r" in text:
-            self._theirs = [0, *(match.end() for match in _LINE_END.finditer(text))]
+        self._theirs = [0, *(match.end() for match in _LINE_END.finditer(text))]
 
     def counted(self, offset: int) -> tuple[int, int]:
         """Line and character, from 1, of an offset into the text."""
@@ -39,43 +37,35 @@ class Positions:
         head = self._text[self._theirs[line] : offset]
         return {"line": line, "character": len(head.encode("utf-16-le")) // 2}
 
+    def nearest(self, position: Any) -> int:
+        """An offset; what lies beyond a line or the text is moved to its end."""
+        number = min(max(int(position["line"]), 0), len(self._theirs) - 1)
+        start, *after = self._theirs[number : number + 2]
+        line = self._text[start : after[0] if after else None].rstrip("\r\n")
+        units = line.encode("utf-16-le")[: 2 * max(int(position["character"]), 0)]
+        return start + len(units.decode("utf-16-le", "ignore"))
+
     def offset(self, position: Any) -> int:
-        """Into the text. Raises `ValueError` for what is not there, or inside a character."""
-        number, size = int(position["line"]), int(position["character"]) * 2
-        if not 0 <= number < len(self._theirs):
-            raise ValueError(f"there is no line {number + 1}")
-        head = self._line(number).encode("utf-16-le")[: max(size, 0)]
-        if len(head) != size:
-            raise ValueError(f"line {number + 1} has no such character")
-        return self._theirs[number] + len(head.decode("utf-16-le"))
+        """The same. Raises `ValueError` for what is not there, or inside a character."""
+        offset = self.nearest(position)
+        if self.position(offset) != {key: position[key] for key in ("line", "character")}:
+            raise ValueError("there is no such place")
+        return offset
 
     def problem(self, raw: Any, source: str, root: Path) -> Problem:
         """A diagnostic of the protocol; `source` stands in for a missing one. Of the message, what
         only explains is left out, and so is the directory `root` before a path.
         """
         severity, code = raw.get("severity"), raw.get("code")
-        known = isinstance(severity, int) and 1 <= severity <= len(SEVERITIES)
+        is_known = isinstance(severity, int) and 1 <= severity <= len(SEVERITIES)
         message = _DETAILS.split(str(raw.get("message") or "(no message)").strip(), maxsplit=1)[0]
         message = message.replace(f"{root}/", "").strip()
-        if len(message) > MAX_MESSAGE:
-            message = f"{message[: MAX_MESSAGE - 1]}…"
+        start, end = (self.counted(self.nearest(raw["range"][key])) for key in ("start", "end"))
         return Problem(
-            *self._nearest(raw["range"]["start"]),
-            SEVERITIES[severity - 1] if known else "error",
-            message,
+            *start,
+            SEVERITIES[severity - 1] if is_known else "error",
+            message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…",
             str(raw.get("source") or source),
             "" if code in (None, 0) else str(code),
-            self._nearest(raw["range"]["end"]),
+            end,
         )
-
-    def _nearest(self, position: Any) -> tuple[int, int]:
-        """Line and character; what lies beyond a line or the text is moved to its end."""
-        number = min(max(int(position["line"]), 0), len(self._theirs) - 1)
-        units, line = max(int(position["character"]), 0), self._line(number)
-        head = line.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore")
-        return self.counted(self._theirs[number] + len(head))
-
-    def _line(self, number: int) -> str:
-        """From 0, without its ending."""
-        start, *after = self._theirs[number : number + 2]
-        return self._text[start : after[0] if after else None].rstrip("\r\n")

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.errors import InvalidArguments, InvalidChange, NoLanguageServer
-from fsagent_tools.lsp.connection import ResponseError
-from fsagent_tools.lsp.language_server import MAX_OPEN, LanguageServer, path_of_uri
+from fsagent_tools.lsp.client import MAX_OPEN, LanguageServer, ResponseError, path_of_uri
 from fsagent_tools.lsp.positions import Positions
 
 MAX_OPENED = MAX_OPEN - 4  # files that hold the name, for a server that knows only open ones
@@ -46,13 +45,13 @@ class Symbols:
         server.diagnose(self._path, language, self._text, self._deadline)
         opened = [*others][:MAX_OPENED] if server.spec.opens else []
         for other in opened:
-            if server.spec.has_versions:  # it indexes a text when it checks it
+            if server.spec.final_push:  # it indexes a text when it checks it
                 server.diagnose(other, language, text_of(other), self._deadline)
             else:
                 server.show(other, language, text_of(other))
         if opened and len(opened) < len(others):
             return f"{self.name} was shown {len(opened)} of {len(others)} files that hold the name."
-        trouble = server.status.trouble
+        trouble = server.trouble
         return f"{self.name} has not read the project: {trouble}." if trouble else ""
 
     def references(self, offset: int) -> Places:

@@ -1,60 +1,42 @@
-"""Which language server checks which file, how it is started and how it is installed."""
+"""The table of language servers, and which of them check a file, by its name and first line."""
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fsagent_tools.errors import ConfigInvalid
+from fsagent_tools.lint.checks import may_have_comments
+from fsagent_tools.policy.programs import ALL_PROGRAMS, Programs, default_toolchain, is_rustup
 
 
 @dataclass(frozen=True)
 class ServerSpec:
-    """One language server, as a row of the table.
-
-    Args:
-        command: The program's bare name and its arguments.
-        install: What a person types to get it.
-        settings: Answers to `workspace/configuration`, by section.
-        options: `initializationOptions`.
-        across: Whether a change of one file can change the problems of another.
-        pulls: It answers `textDocument/diagnostic`, though it does not offer to.
-        settles: Its first answers may come before it has read the whole project.
-        has_versions: What it publishes says of which version of a text it is.
-        final_push: The first it publishes of a version, without work under way, is its last word.
-        quiet: Seconds without news after which another one is taken to be done.
-        reports_loading: It says by `experimental/serverStatus` when it has read the project.
-        opens: It knows uses of a name only in open files.
-        helper: A program without which it checks nothing.
-        trouble: A pattern of what it logs, shows or tells of its work, when it does not know the
-            project, or one text (`trouble_per_text`).
-        strange: The same of a problem, as `severity code: message`.
-        died: A pattern of what it logs when the process that checks for it has ended.
-        packages: Where its settings take `extraPaths`, the packages of a virtual environment: it
-            must not ask a Python that lies in the project.
-        fine: A pattern of what it calls a problem and is none.
-    """
+    """One language server, as a row of the table; patterns are searched for, "" for none."""
 
     name: str
-    command: tuple[str, ...]
-    install: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    across: bool = True
-    pulls: bool = False
-    settles: bool = True
-    has_versions: bool = False
-    final_push: bool = False
-    quiet: float = 0.2
-    reports_loading: bool = False
-    opens: bool = False
-    helper: str = ""
-    trouble: str = ""
-    trouble_per_text: bool = False
-    strange: str = ""
-    died: str = ""
-    fine: str = ""
-    packages: tuple[str, str] | None = None
+    command: tuple[str, ...]  # a program's bare name, and arguments
+    install: str = ""  # what a person types to get it
+    settings: Mapping[str, Any] = field(default_factory=dict)  # by section, when it asks for them
+    options: Mapping[str, Any] = field(default_factory=dict)  # `initializationOptions`
+    across: bool = True  # a change of one file can change the problems of another
+    pulls: bool = False  # it answers `textDocument/diagnostic`, though it does not offer to
+    settles: bool = True  # its first answers may come before it has read the whole project
+    final_push: bool = False  # it names versions, and the first word of one is its last
+    quiet: float = 0.2  # seconds without news after which another one is taken to be done
+    reports_loading: bool = False  # by `experimental/serverStatus` it says when it is ready
+    opens: bool = False  # it knows uses of a name only in open files
+    helper: str = ""  # a program without which it checks nothing
+    trouble: str = ""  # what it logs, shows or tells of its work when it does not know the project
+    trouble_per_text: bool = False  # or does not know one text
+    strange: str = ""  # a problem, as `severity code: message`, that means the same
+    fine: str = ""  # a problem that is none
+    died: str = ""  # what it logs when the process that checks for it has ended
+    packages: tuple[str, str] | None = None  # where its settings take `extraPaths`: it must not ask
+    # a Python that lies in the project
 
 
 @dataclass(frozen=True)
@@ -76,6 +58,12 @@ class Language:
 
 
 LanguageSettings = Mapping[str, Language | Sequence[str]]
+_RUNS = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
+_SCRIPT_SUFFIXES = {  # what a script's first line names -> the suffix of such files
+    **dict.fromkeys(("python", "uv"), ".py"),
+    **dict.fromkeys(("sh", "bash", "dash", "ksh"), ".sh"),
+    **{"node": ".js", "deno": ".ts", "bun": ".ts"},
+}
 _PYRIGHT = {"typeCheckingMode": "standard", "diagnosticMode": "openFilesOnly"}
 _NO_TYPINGS = {  # TypeScript servers fetch them from npm unless told not to
     "disableAutomaticTypeAcquisition": True,
@@ -118,7 +106,7 @@ TSSERVER = ServerSpec(
 GOPLS = ServerSpec(
     "gopls", ("gopls",), "go install golang.org/x/tools/gopls@latest", helper="go",
     options={"verboseWorkDoneProgress": True, "diagnosticsDelay": "0s"},
-    has_versions=True, final_push=True, trouble=r"Error loading workspace: (.*)",
+    final_push=True, trouble=r"Error loading workspace: (.*)",
     strange=r"(No packages found for open file [^:]*|.*go(?:\.mod|\.work).*requires go.*)",
 )  # fmt: skip
 RUST_ANALYZER = ServerSpec(
@@ -128,12 +116,12 @@ RUST_ANALYZER = ServerSpec(
         "procMacro": {"enable": False},
         "checkOnSave": False,
     },
-    reports_loading=True, has_versions=True, strange=r"^\w+ unlinked-file: (.*)",
+    reports_loading=True, strange=r"^\w+ unlinked-file: (.*)",
 )  # fmt: skip
 CLANGD = ServerSpec(
     "clangd", ("clangd", "--background-index=false"),
     "apt install clangd, or https://clangd.llvm.org/installation",
-    has_versions=True, final_push=True, opens=True, strange=r"^\w+ pp_file_not_found: (.*)",
+    final_push=True, opens=True, strange=r"^\w+ pp_file_not_found: (.*)",
 )  # fmt: skip
 JSON_SERVER = ServerSpec(
     "vscode-json", ("vscode-json-language-server", "--stdio"),
@@ -190,9 +178,7 @@ _LANGUAGES = (
              (".shellcheckrc",)),
 )  # fmt: skip
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in _LANGUAGES}
-SPECS: Mapping[str, ServerSpec] = {
-    spec.name: spec for each in _LANGUAGES for group in each.servers for spec in group
-}
+SPECS: Mapping[str, ServerSpec] = {s.name: s for e in _LANGUAGES for g in e.servers for s in g}
 
 
 def languages_of(settings: LanguageSettings) -> Mapping[str, Language]:
@@ -206,36 +192,81 @@ def languages_of(settings: LanguageSettings) -> Mapping[str, Language]:
     for name, value in settings.items():
         if isinstance(value, Language):
             known[name] = value
-        elif name in known:
-            known[name] = replace(known[name], servers=_servers(value))
-        else:
+        elif name not in known:
             raise ConfigInvalid(
                 f"servers: the language {name!r} is not known, so a command is not enough.",
                 hint=f"Give a Language with its suffixes, or one of: {', '.join(known)}.",
             )
+        else:
+            known[name] = replace(known[name], servers=((_server(value),),) if value else ())
     return known
 
 
-def _servers(command: Sequence[str]) -> tuple[tuple[ServerSpec, ...], ...]:
-    if not command:
-        return ()
+def _server(command: Sequence[str]) -> ServerSpec:
     program, *arguments = command
     if program in SPECS and not arguments:
-        return ((SPECS[program],),)
+        return SPECS[program]
     name = Path(program).name
-    known = next((spec for spec in SPECS.values() if spec.command[0] == name), None)
-    spec = known or ServerSpec(name, ())
-    whole = (program, *(arguments or spec.command[1:]))
+    known = next((spec for spec in SPECS.values() if spec.command[0] == name), ServerSpec(name, ()))
+    whole = (program, *(arguments or known.command[1:]))
     install = f"put it at {program}, or correct the `servers` setting"
-    return ((replace(spec, command=whole, install=install),),)
+    return replace(known, command=whole, install=install)
 
 
-def with_packages(spec: ServerSpec, environment: str) -> ServerSpec:
-    """`spec` with the packages of a virtual environment of Python, "" for none, in its settings."""
-    if not (environment and spec.packages):
+def language_id(file: Path, language: Language, text: str = "") -> str:
+    """The protocol's ID of the file in that language, "" for a file of another one.
+
+    A file without a suffix goes by the program that its first line names.
+    """
+    suffix = file.suffix.lower()
+    if not suffix and (runs := _RUNS.match(text)):
+        suffix = _SCRIPT_SUFFIXES.get(runs[1], "")
+    found = language.suffixes.get(suffix) or language.suffixes.get(file.name, "")
+    return "jsonc" if found == "json" and may_have_comments(file.as_posix()) else found
+
+
+def any_installed(settings: LanguageSettings) -> bool:
+    """Whether there is a server for any language; the machine is asked once in a process."""
+    groups = (group for each in languages_of(settings).values() for group in each.servers)
+    return any(_is_installed(spec.name, spec.command) for group in groups for spec in group)
+
+
+@cache
+def _is_installed(name: str, command: tuple[str, ...]) -> bool:
+    return runnable(ServerSpec(name, command), ALL_PROGRAMS) is not None
+
+
+def runnable(spec: ServerSpec, programs: Programs) -> ServerSpec | None:
+    """`spec` with the absolute file of its program, None without one outside the project."""
+    program = programs.find(spec.command[0])
+    if program and is_rustup(program):  # it would run what the project asks for
+        own = (default_toolchain() or Path("/none")) / "bin" / Path(program).name
+        program = programs.find(str(own)) if own.is_file() else None
+    if program is None:
+        return None
+    spec, real = replace(spec, command=(program, *spec.command[1:])), Path(program).resolve()
+    if spec.name == TSC.name:  # TypeScript speaks the protocol itself from 7 on
+        try:
+            package = json.loads((real.parents[1] / "package.json").read_bytes())
+            return spec if int(str(package["version"]).partition(".")[0]) >= 7 else None
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+    if spec.name != TSSERVER.name:
+        return spec
+    starts = real, Path(programs.find("tsserver") or real).resolve()
+    for folder in (parent for start in starts for parent in start.parents):
+        library = folder / "node_modules/typescript/lib/tsserver.js"
+        if library.is_file() and programs.is_outside(str(library)):  # not that of the project
+            tsserver = {"path": str(library), "useSyntaxServer": "never"}  # one process, not two
+            return replace(spec, options={**spec.options, "tsserver": tsserver})
+    return None
+
+
+def with_packages(spec: ServerSpec, python: str) -> ServerSpec:
+    """`spec` with the packages of a virtual environment, "" for none, in its settings."""
+    if not (python and spec.packages):
         return spec
     outer, inner = spec.packages
-    paths = [str(path) for path in Path(environment).glob("lib*/python3*/site-packages")]
-    group = spec.settings[outer]
-    changed = {**group, inner: {**group[inner], "extraPaths": paths}}
-    return replace(spec, settings={**spec.settings, outer: changed})
+    paths = [str(path) for path in Path(python).glob("lib*/python3*/site-packages")]
+    group = {**spec.settings[outer], inner: {**spec.settings[outer][inner], "extraPaths": paths}}
+    return replace(spec, settings={**spec.settings, outer: group})

@@ -9,10 +9,9 @@ if TYPE_CHECKING:
     from fsagent_tools import lint as lint
     from fsagent_tools.edits import replace as replace
     from fsagent_tools.history import history as history
-    from fsagent_tools.lsp import confinement as confinement
     from fsagent_tools.lsp import manager as manager
+    from fsagent_tools.lsp import process as process
     from fsagent_tools.lsp import rename as rename
-    from fsagent_tools.lsp import selection as selection
     from fsagent_tools.lsp import servers as servers
     from fsagent_tools.media import apart as apart
     from fsagent_tools.media import image as image
@@ -34,10 +33,9 @@ _LOADERS = {
     "history": lambda: import_module("fsagent_tools.history.history"),
     "programs": lambda: import_module("fsagent_tools.policy.programs"),
     "runner": lambda: import_module("fsagent_tools.shell.runner"),
-    "confinement": lambda: import_module("fsagent_tools.lsp.confinement"),
     "manager": lambda: import_module("fsagent_tools.lsp.manager"),
+    "process": lambda: import_module("fsagent_tools.lsp.process"),
     "rename": lambda: import_module("fsagent_tools.lsp.rename"),
-    "selection": lambda: import_module("fsagent_tools.lsp.selection"),
     "servers": lambda: import_module("fsagent_tools.lsp.servers"),
     "apart": lambda: import_module("fsagent_tools.media.apart"),
     "closed": lambda: import_module("fsagent_tools.shell.closed"),

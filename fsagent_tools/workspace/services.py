@@ -213,7 +213,7 @@ class Services:
             raise not_local("Language servers need")
         allowed = self._policy.allowed_actions
         shut = self._policy.readonly or (allowed is not None and "bash" not in allowed)
-        confinement = lazy.confinement.ServerConfinement(self.programs, self.closed, required=shut)
+        confinement = lazy.process.ServerConfinement(self.programs, self.closed, required=shut)
         return lazy.manager.ServerManager(
             Path(self.root).resolve(), self.server_settings, confinement
         )
@@ -237,14 +237,14 @@ class Services:
 
         def check(text: str) -> "ServerAnswer":
             try:
-                names = [spec.name for spec in servers.select(file, text).specs]
+                names = [spec.name for spec in servers.question(file, text, 0).specs]
             except NoLanguageServer:
                 return lazy.lint.ServerAnswer()
             left = max(deadline - time.monotonic(), 0)
             diagnosis = servers.diagnose_soon(file, text, left)
             if diagnosis is None:
                 return lazy.lint.ServerAnswer(missing=f"no answer from {', '.join(names)} yet")
-            missing = "; ".join(f"{each.server}: {each.reason}" for each in diagnosis.missing)
+            missing = "; ".join(f"{server}: {why}" for server, why in diagnosis.missing.items())
             return lazy.lint.ServerAnswer(diagnosis.problems, tuple(diagnosis.answered), missing)
 
         return check

@@ -153,8 +153,8 @@ def test_a_file_that_changes_while_the_server_answers_is_asked_about_again(opens
     workspace = opens("waits")
 
     def change():
-        own = workspace.services.servers._sandboxes
-        assert eventually(lambda: own and Path(own[0].path, "asked").exists())
+        servers = workspace.services.servers
+        assert eventually(lambda: Path(servers.directory or "/none", "asked").exists())
         (root / "b.go").write_text(f"new\n{FILES['b.go']}")
 
     with ThreadPoolExecutor(1) as threads:

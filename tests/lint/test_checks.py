@@ -10,9 +10,9 @@ import pytest
 
 from fsagent_tools import lint
 from fsagent_tools.errors import LintRejected
-from fsagent_tools.lint.checks import syntax_problems
+from fsagent_tools.lint.checks import MAX_PARSED, MAX_SCANNED, syntax_problems
 from fsagent_tools.lint.python import python_problems
-from fsagent_tools.lint.source import DOUBT, MAX_PARSED, MAX_SCANNED, NotChecked
+from fsagent_tools.lint.source import DOUBT, NotChecked
 from tests.conftest import soon
 
 HUGE = 1_000_000

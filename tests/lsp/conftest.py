@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from fsagent_tools import Policy, Toolset, Workspace
-from fsagent_tools.lsp.confinement import ServerConfinement
 from fsagent_tools.lsp.manager import ServerManager
-from fsagent_tools.lsp.selection import language_id
-from fsagent_tools.lsp.servers import LANGUAGES
+from fsagent_tools.lsp.process import ServerConfinement
+from fsagent_tools.lsp.servers import LANGUAGES, language_id
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.shell.closed import ClosedPaths
 from fsagent_tools.types import Entry

@@ -135,22 +135,20 @@ class Session:
     text = ""
     late = owed = None
     open = 0
-    watched, unread, read = (), (), False
+    watched = ()
 
     def initialize(self, message):
         if MODE == "hangs":
             time.sleep(60)
         pulls = MODE not in ("registers", "silent-push", "owes") and not MODE.startswith("pushes")
         can = {"diagnosticProvider": {}} if pulls else {}
-        if MODE == "utf-8":
-            can["positionEncoding"] = "utf-8"
         send(id=message["id"], result={"capabilities": can})
 
     def initialized(self, message):
         if MODE == "registers":
             pull = {"id": "d", "method": "textDocument/diagnostic"}
             ask("client/registerCapability", {"registrations": [pull]})
-        if MODE in ("watches", "pushes-rechecks"):
+        if MODE == "watches":
             self.watch()
         if MODE == "ailing":
             message = (
@@ -165,16 +163,7 @@ class Session:
 
     def did_change_watched(self, message):
         names = [change["uri"].rpartition("/")[2] for change in message["params"]["changes"]]
-        if MODE == "pushes-rechecks":
-            self.unread = names
-        else:
-            self.watched = (*self.watched, *sorted(names))
-
-    def recheck(self):
-        """Read the files that it was told of, with a word at the begin and at the end."""
-        if self.unread:
-            self.watched, self.unread = (*self.watched, *self.unread), ()
-            send_all([progress("begin"), progress("end")])
+        self.watched = (*self.watched, *sorted(names))
 
     def did_open(self, message):
         self.open += 1
@@ -224,13 +213,11 @@ class Session:
                 "method": "textDocument/publishDiagnostics",
                 "params": {"uri": uri, "version": number, "diagnostics": items},
             }
-            for number, items in self.pushes(version, before)
+            for number, items in self.pushes(version)
         )
 
-    def pushes(self, version, before):
+    def pushes(self, version):
         pushes = [(version, []), (version, [item(self.text.strip())])]
-        if MODE == "pushes-rechecks":
-            return [(version, [item(before)])]  # of what its other thread had at hand
         if MODE == "pushes-old":
             return [(version - 1, [item("old")]), *pushes]
         return pushes
@@ -241,10 +228,8 @@ class Session:
             return
         chatter(number)
         told = {"asks": question_all, "counts": lambda: f"{self.open} open", "watches": self.told}
-        told["hears"] = self.told
-        told["pushes-rechecks"] = lambda: f"{self.text} {self.told()}"
         items = [item(told.get(MODE, self.text.strip)())]
-        if MODE in ("utf-8", "utf-16"):
+        if MODE == "utf-16":
             items = [item("wide", 0, *map(int, REST))]
         reply = {"id": number, "result": {"kind": "full", "items": items}}
         if MODE == "hasty" and once():
@@ -277,4 +262,3 @@ while True:
         route(received)
     elif "id" in received and MODE != "mute":
         send(id=received["id"], error={"code": -32601, "message": "not known"})
-        session.recheck()

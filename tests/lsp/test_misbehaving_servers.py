@@ -25,8 +25,7 @@ def messages(diagnosis):
 
 
 def reason(diagnosis):
-    (answer,) = diagnosis.answers
-    return answer.reason
+    return next(iter(diagnosis.missing.values()), "")
 
 
 def diagnosed(servers, file, text):
@@ -178,10 +177,10 @@ def test_an_idle_server_is_ended_and_comes_back(fake, tmp_path):
     assert messages(servers.diagnose(file, "two", PATIENCE)) == ["two"]
 
 
-def test_of_too_many_servers_the_one_used_longest_ago_gives_way(servers, tmp_path, monkeypatch):
+def test_of_too_many_servers_the_one_used_longest_ago_gives_way(servers, tmp_path):
     spec = ServerSpec("jl", (sys.executable, str(FAKE), "normal", str(tmp_path)), "make jl")
-    servers = servers({"javalette": Language("javalette", {".jl": "jl"}, ("jl.toml",), ((spec,),))})
-    monkeypatch.setattr("fsagent_tools.lsp.manager.MAX_RUNNING", 2)
+    language = Language("javalette", {".jl": "jl"}, ("jl.toml",), ((spec,),))
+    servers = servers({"javalette": language}, max_running=2)
     for project in "abac":
         folder = tmp_path.resolve() / project
         folder.mkdir(exist_ok=True)
@@ -195,7 +194,7 @@ def test_of_too_many_servers_the_one_used_longest_ago_gives_way(servers, tmp_pat
 def test_no_process_survives_the_manager_not_even_a_grandchild(tmp_path, end):
     servers = manager_of(tmp_path, {"json": (sys.executable, str(FAKE), "children")})
     servers.diagnose(tmp_path / "a.json", "{}", PATIENCE)
-    place = servers._sandboxes[0].path
+    place = servers.directory
     assert processes(place)
     if end == "close":
         servers.close()
@@ -240,7 +239,7 @@ def test_writes_that_no_answer_reaches_in_time_leave_one_question_behind(fake):
     answers = [servers.diagnose_soon(file, str(number), 0.05) for number in range(5)]
     assert answers == [None] * 5
     new = [thread.name for thread in {*threading.enumerate()} - before]
-    assert new.count("lsp-lint") == 1
+    assert new.count("lsp-ask") == 1
 
 
 def test_what_was_asked_behind_a_write_is_there_for_the_next_one(fake):
