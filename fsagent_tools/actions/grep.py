@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import TimedOut, ToolError
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.guarded import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.contents import Unseen

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import islice
 
 from fsagent_tools.errors import Missing, NotAFile, TooLarge, ToolError
-from fsagent_tools.files.guarded_file import Directory, ReadableFile
+from fsagent_tools.files.guarded import Directory, ReadableFile
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.start import Start

@@ -10,8 +10,8 @@ from itertools import chain, islice
 
 from fsagent_tools.encoding import Assumed, decode, is_utf8, looks_binary
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
-from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
+from fsagent_tools.files.base import SNIFFED
+from fsagent_tools.files.guarded import Directory, GuardedFiles, ReadableFile
 from fsagent_tools.globs import Glob
 from fsagent_tools.notebook import Notebook, is_notebook
 from fsagent_tools.search.contents import contents, open_by_names

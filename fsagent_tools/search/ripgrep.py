@@ -17,8 +17,8 @@ from typing import Self
 from fsagent_tools.call import current
 from fsagent_tools.errors import CommandFailed, InvalidArguments, InvalidRegex, TimedOut
 from fsagent_tools.files.base import TEMP_PREFIX
-from fsagent_tools.files.guarded_file import Directory, ReadableFile
-from fsagent_tools.files.open_file import AT_CWD, opened
+from fsagent_tools.files.guarded import Directory, ReadableFile
+from fsagent_tools.files.resolve import AT_CWD, opened
 from fsagent_tools.globs import Glob
 from fsagent_tools.policy.programs import Programs
 from fsagent_tools.search.query import OutputLine, Query, parse_output

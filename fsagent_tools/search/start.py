@@ -7,8 +7,7 @@ from functools import cached_property
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
 from fsagent_tools.files.base import Place
 from fsagent_tools.files.errors import printable
-from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.guarded import Directory, GuardedFiles
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.names import from_display
 

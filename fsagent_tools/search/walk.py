@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fsagent_tools.call import current
 from fsagent_tools.errors import InvalidGlob, ToolError
 from fsagent_tools.files.base import TEMP_PREFIX, Listed
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.guarded import Directory
 from fsagent_tools.globs import Glob
 from fsagent_tools.names import composed, display
 from fsagent_tools.search.start import Start

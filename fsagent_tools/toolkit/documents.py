@@ -7,7 +7,8 @@ from dataclasses import replace
 from fsagent_tools.call import current
 from fsagent_tools.encoding import looks_binary, mark_of
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
+from fsagent_tools.files.base import SNIFFED
+from fsagent_tools.files.guarded import Directory, ReadableFile
 from fsagent_tools.search.contents import contents
 from fsagent_tools.search.results import Hits, hits_in_copy
 from fsagent_tools.search.ripgrep import Search
