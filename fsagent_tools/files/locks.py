@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from functools import partial
+from typing import TYPE_CHECKING
 
 from fsagent_tools import call, errors
 from fsagent_tools.files import errors as refusals
@@ -23,7 +24,9 @@ from fsagent_tools.files.base import (
 )
 from fsagent_tools.files.errors import locked_by_another, refusal, shown
 from fsagent_tools.files.resolve import DIRECTORY, opened
-from fsagent_tools.policy import Policy
+
+if TYPE_CHECKING:
+    from fsagent_tools.policy import Policy
 
 FIRST_WAIT, LONGEST_WAIT = 0.0005, 0.01  # seconds between looks at another process's lock
 NO_FLOCK = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL)  # directories on NFS
@@ -40,7 +43,9 @@ _swept: dict[_Key, float] = {}
 class LockedFile:
     """An existing or future regular file under its lock; `version` is None where there is none."""
 
-    def __init__(self, store: Filesystem, at: ResolvedPath, policy: Policy, making: Making) -> None:
+    def __init__(
+        self, store: Filesystem, at: ResolvedPath, policy: "Policy", making: Making
+    ) -> None:
         """`at` stays the caller's. making: is around a write, and may refuse it.
 
         Raises a `ToolError`.
