@@ -1,7 +1,6 @@
 """What tools, methods and requests are made of and return, for annotations."""
 
-from fsagent_tools.files.memory import Store
-from fsagent_tools.files.open_file import Etag, StoredFile, StoreEntry
+from fsagent_tools.files.memory import Etag, Store, StoredFile, StoreEntry
 from fsagent_tools.gate.commandline import SimpleCommand
 from fsagent_tools.options import AnyToolset, Options, WorkspaceSource, with_signature
 from fsagent_tools.replies import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fsagent_tools.encoding import decode
 from fsagent_tools.errors import NoLanguageServer, TooLarge, ToolError
-from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.files.guarded import ReadableFile
 from fsagent_tools.problems import SEVERITIES, Problem, by_importance, introduced
 from fsagent_tools.session.texts import whole_bytes
 from fsagent_tools.text import newline_of

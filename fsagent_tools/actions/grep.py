@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from fsagent_tools.errors import TimedOut, ToolError
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.guarded import Directory
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
 from fsagent_tools.search.contents import Unseen
@@ -20,7 +20,8 @@ from fsagent_tools.search.query import (
     in_any_form,
     regex_of,
 )
-from fsagent_tools.search.results import Hits, TextSearch, all_hits, searching
+from fsagent_tools.search.results import Hits, all_hits, searching
+from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import NOISE_TOO
 from fsagent_tools.text import MAX_LINE_CHARS, some
@@ -91,8 +92,8 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
     ) as it:
         unseen = None
         if isinstance(it.opened, Directory):
-            unseen = Unseen(it.search.query, it.opened, it.start, it.glob)
-            it.search.meanwhile = unseen.search
+            unseen = Unseen(it.query, it.opened, it.start, it.glob)
+            it.meanwhile = unseen.search
         hits, unread = _hits(workspace, it, params)
         found = _result(workspace, params, it.start, hits)
         whole = unread and not isinstance(it.opened, Directory)
@@ -107,14 +108,14 @@ def grep(workspace: Workspace, params: GrepParams) -> Matches:
             )
         if unseen:
             notes += unseen.notes(() if params.documents or found.matches else DOCUMENTS)
-        if it.search.by_python and not params.fixed and regex_of(params.pattern) != params.pattern:
+        if it.by_python and not params.fixed and regex_of(params.pattern) != params.pattern:
             notes.append("ripgrep cannot search here: Python's `re` read the pattern.")
         if hits.unreadable:
             notes.append("Some files could not be read.")
         return replace(found, note=" ".join(filter(None, notes)))
 
 
-def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hits, list[str]]:
+def _hits(workspace: Workspace, it: Search, params: GrepParams) -> tuple[Hits, list[str]]:
     """In texts and, when they are asked for, in documents; and what was not searched."""
 
     def is_text(sub: str) -> bool:
@@ -126,7 +127,7 @@ def _hits(workspace: Workspace, it: TextSearch, params: GrepParams) -> tuple[Hit
     reason = "" if isinstance(it.opened, Directory) or params.documents else unsearched(it.opened)
     if reason:
         return Hits(), [reason]
-    hits = all_hits(it, is_text, it.search.query.most, assumed)
+    hits = all_hits(it, is_text, it.query.most, assumed)
     if params.documents:
         in_documents, unread = search_documents(it)
         hits.add(in_documents)

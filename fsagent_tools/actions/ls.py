@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from fsagent_tools.files.base import Listed
+from fsagent_tools.files.errors import printable
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.names import display
-from fsagent_tools.search.start import Start, printable
+from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import NOISE_TOO, Listing, Scope, Walk, order
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 from fsagent_tools.toolkit.matches import fitting

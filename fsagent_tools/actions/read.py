@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from fsagent_tools.errors import BinaryFile, InvalidArguments, Missing, TooLarge
-from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.files.guarded import ReadableFile
 from fsagent_tools.lines.document import Document
 from fsagent_tools.lines.source import Window
 from fsagent_tools.notebook import PICTURE, Notebook

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from fsagent_tools.files.errors import printable
 from fsagent_tools.names import display
-from fsagent_tools.search.start import printable
 from fsagent_tools.text import some
 from fsagent_tools.toolkit.action import Effect, Field, Params, Workspace, action
 

@@ -12,7 +12,7 @@ from functools import cache
 from fsagent_tools import call, errors
 from fsagent_tools.files.base import TEMP_PREFIX, EntrySlot, Recorder
 from fsagent_tools.files.errors import MAX_DEPTH, not_a_file, refusal, too_deep
-from fsagent_tools.files.open_file import DIRECTORY, INNER, READ, kind_of, opened, os_error
+from fsagent_tools.files.resolve import DIRECTORY, INNER, READ, kind_of, opened, os_error
 
 RECOVERY_PREFIX = ".fsagent-recovery-"  # an old content kept for a human; never swept
 IN_PLACE = (errno.EPERM, errno.EBUSY, errno.EXDEV)  # what a rename onto a mount point answers

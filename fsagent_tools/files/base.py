@@ -6,22 +6,64 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from fsagent_tools.files.open_file import (
-    Etag,
-    LocalEntry,
-    LocalFile,
-    Signature,
-    StoredFile,
-    StoreEntry,
-)
-
 TIMEOUT = 10.0  # seconds to wait for other writers
 COMPARED = 64 << 20  # bytes up to which a write reads what it replaces
+SNIFFED = 8192  # bytes of a file's head that decide whether it is text
+ENDLESS = 1 << 62  # bytes: what has no size to go by is read to its end
 TEMP_PREFIX = ".fsagent-tmp-"  # names that walkers hide and the next writer sweeps
-Version = Signature | Etag  # of one content of one file: equal for the same, and for no other
-FileContent = LocalFile | StoredFile
-FileEntry = LocalEntry | StoreEntry  # what is at a path
-Listed = os.DirEntry[str] | StoreEntry  # what is in a directory
+
+
+class Version(Protocol):
+    """Of one content of one file: equal for the same, and for no other; `str()` holds anywhere."""
+
+    @property
+    def size(self) -> int: ...
+    @property
+    def mtime_ns(self) -> int: ...
+    def racy(self, now_ns: int | None = None) -> bool:
+        """Whether another content could have the same version for now."""
+        ...
+
+
+class FileContent(Protocol):
+    """An open regular file; `fd` is -1 where it is elsewhere."""
+
+    fd: int
+    version: Any  # a `Version`, as of before any byte was read
+
+    def pread(self, size: int, offset: int) -> bytes: ...
+    def close(self) -> None: ...
+
+
+class FileEntry(Protocol):
+    """What is at a path, of a link the link; a directory of a store has no version."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def version(self) -> Version | None: ...
+
+
+class Stamps(Protocol):
+    """The part of a status that every file system tells."""
+
+    @property
+    def st_size(self) -> int: ...
+    @property
+    def st_mtime_ns(self) -> int: ...
+
+
+class Listed(Protocol):
+    """What is in a directory, as `os.scandir` has it."""
+
+    @property
+    def name(self) -> str: ...
+    def is_dir(self, *, follow_symlinks: bool = ...) -> bool: ...
+    def is_file(self, *, follow_symlinks: bool = ...) -> bool: ...
+    def is_symlink(self) -> bool: ...
+    def stat(self, *, follow_symlinks: bool = ...) -> Stamps: ...
 
 
 @dataclass(frozen=True)

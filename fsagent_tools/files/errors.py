@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fsagent_tools import errors
 from fsagent_tools.files.base import TEMP_PREFIX, NotKept, Place, ResolvedPath
-from fsagent_tools.names import display, is_unicode
+from fsagent_tools.names import display, is_unicode, meant
 
 if TYPE_CHECKING:
     from fsagent_tools.files.guarded import GuardedFiles
@@ -90,6 +90,36 @@ def locked_by_another(path: str, timeout: float) -> errors.TimedOut:
 def changed_meanwhile(path: str) -> errors.Conflict:
     message = f"{shown(path)} was changed by someone else meanwhile."
     return errors.Conflict(message, hint="Nothing was written. Read it again.")
+
+
+def backslash_in_name(path: str) -> errors.InvalidPath:
+    message = f"{shown(path)} would be one file name: a backslash separates nothing here."
+    return errors.InvalidPath(message, hint=f"Use {shown(path.replace(chr(92), '/'))}.")
+
+
+def is_root(path: str) -> errors.Denied:
+    message = f"{shown(path)} is or contains a workspace root, which stays where it is."
+    return errors.Denied(message, hint="Name an entry inside it.")
+
+
+def into_itself(source: str, destination: str) -> errors.InvalidArguments:
+    if source != destination and meant(destination, [source]) == source:
+        return errors.InvalidArguments(
+            f"{shown(destination)} is the name of {shown(source)}: the same letters, composed or"
+            " spaced otherwise.",
+            hint="To have them so, move it to another name first, and then to this one.",
+        )
+    message = f"{shown(destination)} is {shown(source)} or inside it."
+    return errors.InvalidArguments(message, hint="Choose a destination elsewhere.")
+
+
+def not_replaced(path: str, kind: str) -> errors.AlreadyExists:
+    """`kind`: of what is there."""
+    if kind == "directory":
+        message = f"{shown(path)} is a directory; directories are not replaced."
+        return errors.AlreadyExists(message, hint="Give the full path of the new entry.")
+    hint = "Choose another path. Or set `overwrite`=true to replace a file."
+    return errors.AlreadyExists(f"{shown(path)} already exists.", hint=hint)
 
 
 def _denied(path: str) -> errors.Denied:

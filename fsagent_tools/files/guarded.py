@@ -4,7 +4,7 @@ words for what is not.
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -13,22 +13,22 @@ from fsagent_tools import call, errors
 from fsagent_tools.effects import Effect
 from fsagent_tools.files import errors as refusals
 from fsagent_tools.files.base import (
-    COMPARED,
+    ENDLESS,
     TIMEOUT,
     Copied,
     Done,
+    FileContent,
     FileEntry,
     Filesystem,
-    Making,
+    Listed,
     Place,
     ResolvedPath,
     Status,
     Version,
 )
-from fsagent_tools.files.errors import shown
-from fsagent_tools.files.guarded_file import ENDLESS, SNIFFED, Directory, ReadableFile
+from fsagent_tools.files.errors import refusal, shown
+from fsagent_tools.files.locks import LockedFile as LockedFile
 from fsagent_tools.files.memory import Store, StoreFilesystem
-from fsagent_tools.names import meant
 from fsagent_tools.policy import Policy
 from fsagent_tools.policy.paths import run_by_others
 from fsagent_tools.policy.protected import GIT
@@ -38,99 +38,128 @@ _BARE, _SETTINGS = {"head", "objects", "refs"}, {"config", "config.worktree", "h
 _Found = list[tuple[str, FileEntry]]  # of a tree, each with its path from the top
 
 
-class LockedFile:
-    """An existing or future regular file under its lock; `version` is None where there is none."""
+class ReadableFile(AbstractContextManager["ReadableFile"]):
+    """A regular file that was opened and allowed; `version` is from before any byte was read.
+
+    fd: its descriptor, -1 where the files are elsewhere.
+    """
+
+    __slots__ = ("_again", "_at", "_content", "_policy", "fd", "place", "version")
 
     def __init__(
-        self, store: Filesystem, at: ResolvedPath, policy: Policy, making: Making = nullcontext
+        self,
+        content: FileContent,
+        place: Place,
+        policy: Policy,
+        again: "Callable[[], ReadableFile] | None" = None,
     ) -> None:
-        """`at` stays the caller's. making: is around a write, and may refuse it.
+        """Takes over `content` and closes it when it is too large. again: opens its path anew."""
+        self._again, self._content, self._policy, self._at = again, content, policy, 0
+        self.place, self.version, self.fd = place, content.version, content.fd
+        if policy.max_file_size is not None:
+            try:
+                policy.check_size(place.told, self.version.size)
+            except BaseException:
+                content.close()
+                raise
 
-        Raises a `ToolError`.
+    def read(self, limit: int | None = None) -> bytes:
+        """All bytes from the current position, or at most `limit`; a growing file is cut off.
+
+        A size of 0 says nothing (`/proc`), so then all there is. Raises `ReadFailed`, `TooLarge`.
         """
-        self.place, self._at, self._store = at.place, at, store
-        self._policy, self._making = policy, making
-        self._seen: bytes | None = None
-        self.version = self._current()
-        if self.version:
-            policy.check_size(self.place.told, self.version.size)
+        largest = self._policy.max_file_size
+        most = limit if limit is not None else largest + 1 if isinstance(largest, int) else ENDLESS
+        rest = self.version.size - self._at if self.version.size else ENDLESS
+        found = self.pread(min(rest, most), self._at)
+        self._at += len(found)
+        if limit is None:
+            self._policy.check_size(self.place.told, len(found))
+        return found
 
-    def read(self, check: Callable[[bytes, str, int], None] | None = None) -> bytes:
-        """The whole content under the lock. Raises `Missing`, `ReadFailed`, `TooLarge`.
+    def check_whole(self) -> None:
+        """Raise `TooLarge` unless it may be read as a whole."""
+        self._policy.check_whole(self.place.told, self.version.size)
 
-        check: may refuse the file by its first bytes, name and size, before all are read.
-        """
-        told = self.place.told
+    def pread(self, size: int, offset: int) -> bytes:
+        """At most `size` bytes from `offset`; fewer only at the end of the file."""
         try:
-            with closing(self._store.open(self._at)) as content:
-                size = content.version.size
-                self._policy.check_size(told, size)
-                if check and size > SNIFFED:
-                    check(content.pread(SNIFFED, 0), told, size)
-                self._policy.check_whole(told, size)
-                self._seen = content.pread(size or ENDLESS, 0)
-        except FileNotFoundError:
-            raise errors.Missing(f"{shown(told)} does not exist yet.") from None
+            return self._content.pread(max(0, size), offset)
         except OSError as error:
-            raise refusals.refusal(error, told) from None
-        return self._seen
+            raise refusal(error, self.place.told) from None
 
-    def write(self, data: bytes, *, expect: Version | None) -> Version:
-        """Replace the whole content if it still is `expect`, None for no file.
+    @contextmanager
+    def unless_replaced(self, known: Version | None) -> "Iterator[ReadableFile]":
+        """This file or, if it is of another version than the known one, what is at its path now."""
+        if known in (None, self.version) or not self._again:
+            yield self
+            return
+        with self._again() as now:
+            yield now if now.place.relative == self.place.relative else self
 
-        Compared right before the content becomes visible. `call.current` may hold a watcher: it is
-        told of the change before anything happens. Raises `Conflict`, `Denied`, `TooLarge`,
-        `WriteFailed`, `Cancelled`; the old content is then whole.
-        """
-        told = self.place.told
+    def close(self) -> None:
+        self._content.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Directory(AbstractContextManager["Directory"]):
+    """An open directory, for listing and for walking down.
+
+    identity: equal for one directory, by whatever way it was reached. fd: as of `ReadableFile`.
+    """
+
+    __slots__ = ("_at", "_below", "_policy", "_store", "_top", "fd")
+
+    def __init__(
+        self, at: ResolvedPath, top: Place, policy: Policy, store: Filesystem, below: str = ""
+    ) -> None:
+        """Takes over `at`, an open directory at the path `below` beneath `top`."""
+        self._store, self._at, self.fd = store, at, at.fd
+        self._top, self._policy, self._below = top, policy, below
+
+    @property
+    def place(self) -> Place:
+        return self._top.inside(self._below)
+
+    @property
+    def identity(self) -> object:
+        return self._store.identity(self._at)
+
+    def entries(self) -> list[Listed]:
+        """What is in it, in any order; valid while it is open. Raises a `ToolError`."""
         try:
-            self._require(expect)
-            self.check_writable(len(data))
-            if watch := call.current.get().watch:
-                watch(self._pending(data, expect))
-                self._require(expect)  # whoever was asked took his time
-            call.current.get().check()
-            with self._making(self._at):
-                self.version = self._store.write(self._at, data, expect, self._seen)
-        except FileExistsError:
-            raise refusals.changed_meanwhile(told) from None
+            return [*self._store.entries(self._at)]
         except OSError as error:
-            raise refusals.refusal(error, told, writing=True) from None
-        self._seen = None
-        return self.version
+            raise refusal(error, self.place.told) from None
 
-    def check_writable(self, size: int) -> None:
-        """Raise unless a file of that size may be there, and one there lets itself be replaced."""
-        self._policy.check_size(self.place.told, size)
-        if self.version and not self._store.writable(self._at):
-            hint = "Change its permissions first, or write another file."
-            raise errors.Denied(f"{shown(self.place.told)} is write-protected.", hint=hint)
-
-    def _pending(self, data: bytes, now: Version | None) -> call.PendingChange:
-        paths = (self.place.told,)
-        if now is None or now.size <= COMPARED:
-            before = self.read() if now else None
-            return call.PendingChange("write", paths, before, data)
-        return call.PendingChange("write", paths, None, data, replaces=True, state=str(now))
-
-    def _require(self, expect: Version | None) -> None:
+    def enter(self, name: str) -> "Directory | None":
+        """The directory `name` in it; None for a link, a file or nothing. Raises a `ToolError`."""
         try:
-            now = self._current()
-        except errors.NotAFile:
-            raise refusals.changed_meanwhile(self.place.told) from None
-        if now != expect:
-            raise refusals.changed_meanwhile(self.place.told)
-
-    def _current(self) -> Version | None:
-        try:
-            entry = self._store.stat(self._at)
-        except (FileNotFoundError, NotADirectoryError):
+            inner = self._store.enter(self._at, name)
+        except OSError as error:
+            raise refusal(error, self.place.inside(name).told) from None
+        if inner is None:
             return None
+        below = f"{self._below}/{name}" if self._below else name
+        return Directory(inner, self._top, self._policy, self._store, below)
+
+    def open(self, name: str) -> ReadableFile:
+        """The regular file `name` in it, never through a link. Raises a `ToolError`."""
+        place = self.place.inside(name)
+        self._policy.check_path(place.relative, place.absolute, Effect.READ, told=place.told)
+        try:
+            inner = ResolvedPath(self._at.above, (name,), fd=self.fd)
+            return ReadableFile(self._store.open(inner), place, self._policy)
         except OSError as error:
-            raise refusals.refusal(error, self.place.told) from None
-        if entry.kind != "file":
-            raise refusals.not_a_file(self.place.told, entry.kind)
-        return entry.version
+            raise refusal(error, place.told) from None
+
+    def close(self) -> None:
+        self._at.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class GuardedFiles:
@@ -214,10 +243,10 @@ class GuardedFiles:
                 raise refusals.not_a_file(path, "directory")
             if len(at.missing) > 1 and not create_dirs:
                 raise self._missing(path, at, new=True)
-            self.store.make_parents(at, self._making)
+            self.store.make_parents(at, self.making)
             with self.store.hold([at], path, timeout):
                 self._check_repository(at)  # others may have made the rest of one
-                yield LockedFile(self.store, at, self.policy, self._making)
+                yield LockedFile(self.store, at, self.policy, self.making)
 
     def make_directory(self, path: str) -> tuple[Place, bool]:
         """Make a directory and its missing parents; False when it was there."""
@@ -229,7 +258,7 @@ class GuardedFiles:
                 raise errors.AlreadyExists(message, hint="Choose another path.")
             self._check_repository(at)
             _announce(call.PendingChange("mkdir", (at.place.told,)))
-            self.store.mkdir(at, self._making)
+            self.store.mkdir(at, self.making)
             return at.place, True
 
     def move(self, source: str, destination: str, overwrite: bool = False) -> Done:
@@ -238,7 +267,7 @@ class GuardedFiles:
         overwrite: replace an existing file, never a directory.
         """
         with self._ends("move", source, destination, overwrite=overwrite) as (old, new, members):
-            with self._making(new):
+            with self.making(new):
                 self.store.move(old, new, overwrite=overwrite)
             return Done(old.place, new.place, _files_of(members))
 
@@ -250,7 +279,7 @@ class GuardedFiles:
         with self._ends("copy", source, destination, overwrite=overwrite) as (old, new, members):
             links = [inner for inner, entry in members if entry.kind == "link"]
             skipped = [link for link in links if not self.kind_of(old.place.inside(link).absolute)]
-            with self._making(new):
+            with self.making(new):
                 self.store.copy(old, new, overwrite=overwrite, without=skipped)
             files = _files_of(members)
             size = sum(entry.size for _, entry in members if entry.kind == "file")
@@ -288,7 +317,7 @@ class GuardedFiles:
             self._check_no_root(source, old, moves=not copies)
             self._check_no_root(destination, new)
             if f"{new.real}/".startswith(f"{old.real}/"):
-                raise _into_itself(source, destination)
+                raise refusals.into_itself(source, destination)
             with self.store.hold([old, new], source, TIMEOUT):
                 self._check_repository(new)
                 members = self._members(old, (old.place, effect), (new.place, Effect.WRITE))
@@ -299,7 +328,8 @@ class GuardedFiles:
                     elif copies and entry.kind not in ("directory", "link"):
                         raise refusals.not_a_file(told, entry.kind)
                 if replaced := self._entry_at(new):
-                    _check_replaced(destination, replaced.kind, overwrite=overwrite)
+                    if replaced.kind == "directory" or not overwrite:
+                        raise refusals.not_replaced(destination, replaced.kind)
                     if members[0][1].kind == "directory":
                         raise refusals.not_a_directory(destination)
                 _announce(_change(verb, (old.place.told, new.place.told), members, replaced))
@@ -339,15 +369,12 @@ class GuardedFiles:
             # a new name that has a directory before a backslash: Windows has paths so
             below, backslash, _ = path.partition("\\") if effect is Effect.WRITE else ("", "", "")
             if backslash and self.kind_of(below) == "directory" and not self._entry_at(at):
-                raise errors.InvalidPath(
-                    f"{shown(path)} would be one file name: a backslash separates nothing here.",
-                    hint=f"Use {shown(path.replace(chr(92), '/'))}.",
-                )
+                raise refusals.backslash_in_name(path)
             yield at
         except FileNotFoundError as error:
-            raise (self._missing(path, at) if at else refusals.refusal(error, path)) from None
+            raise (self._missing(path, at) if at else refusal(error, path)) from None
         except OSError as error:
-            raise refusals.refusal(error, path, writing=effect not in (Effect.READ, None)) from None
+            raise refusal(error, path, writing=effect not in (Effect.READ, None)) from None
         finally:
             if at is not None:
                 at.close()
@@ -378,7 +405,7 @@ class GuardedFiles:
             self.policy.check_path(place.relative, place.absolute, effect, told=place.told)
 
     @contextmanager
-    def _making(self, at: ResolvedPath) -> Iterator[None]:
+    def making(self, at: ResolvedPath) -> Iterator[None]:
         """What is made inside completes no bare repository with what others make meanwhile."""
         if not self._check_repository(at):
             yield
@@ -423,10 +450,7 @@ class GuardedFiles:
 
     def _check_no_root(self, path: str, at: ResolvedPath, *, moves: bool = True) -> None:
         if not at.missing or (moves and self.store.holds_root(at.real)):
-            raise errors.Denied(
-                f"{shown(path)} is or contains a workspace root, which stays where it is.",
-                hint="Name an entry inside it.",
-            )
+            raise refusals.is_root(path)
 
     def _members(self, at: ResolvedPath, *wanted: tuple[Place, Effect]) -> _Found:
         members = [*self.store.members(at)]
@@ -458,24 +482,3 @@ def _change(
 
 def _files_of(members: _Found) -> tuple[str, ...]:
     return tuple(inner for inner, entry in members if entry.kind == "file")
-
-
-def _into_itself(source: str, destination: str) -> errors.InvalidArguments:
-    if source != destination and meant(destination, [source]) == source:
-        return errors.InvalidArguments(
-            f"{shown(destination)} is the name of {shown(source)}: the same letters, composed or"
-            " spaced otherwise.",
-            hint="To have them so, move it to another name first, and then to this one.",
-        )
-    message = f"{shown(destination)} is {shown(source)} or inside it."
-    return errors.InvalidArguments(message, hint="Choose a destination elsewhere.")
-
-
-def _check_replaced(path: str, kind: str, *, overwrite: bool) -> None:
-    """Raise `AlreadyExists` unless an existing entry of this kind may be replaced."""
-    if kind == "directory":
-        message = f"{shown(path)} is a directory; directories are not replaced."
-        raise errors.AlreadyExists(message, hint="Give the full path of the new entry.")
-    if not overwrite:
-        hint = "Choose another path. Or set `overwrite`=true to replace a file."
-        raise errors.AlreadyExists(f"{shown(path)} already exists.", hint=hint)

@@ -25,11 +25,12 @@ from fsagent_tools.files.base import (
 from fsagent_tools.files.errors import shown
 from fsagent_tools.files.guarded import GuardedFiles
 from fsagent_tools.files.locks import hold_all, locked, sweep
-from fsagent_tools.files.open_file import (
+from fsagent_tools.files.resolve import (
     INNER,
     READ,
     LocalEntry,
     LocalFile,
+    Roots,
     Signature,
     birth_ns,
     check_regular,
@@ -37,7 +38,6 @@ from fsagent_tools.files.open_file import (
     opened,
     os_error,
 )
-from fsagent_tools.files.resolve import Roots
 from fsagent_tools.policy import Policy
 
 _NO_DIRECTORY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # gone since it was listed, or a link

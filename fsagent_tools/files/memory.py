@@ -7,15 +7,79 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from threading import RLock
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from fsagent_tools import call
 from fsagent_tools.files import errors as refusals
 from fsagent_tools.files.base import TIMEOUT, Making, ResolvedPath, Status, Version
 from fsagent_tools.files.locks import hold
-from fsagent_tools.files.open_file import Etag, StoredFile, StoreEntry, os_error
+from fsagent_tools.files.resolve import os_error
 from fsagent_tools.names import may_be_respelled, meant
 from fsagent_tools.validation import check_types
+
+
+class Etag(NamedTuple):
+    """A version of a file: every write gives it another `tag`, in whichever process."""
+
+    tag: str
+    size: int
+    mtime_ns: int = 0
+
+    def racy(self, now_ns: int | None = None) -> bool:
+        """Never: no two contents have one tag."""
+        return False
+
+
+class _Stamps(NamedTuple):
+    st_size: int
+    st_mtime_ns: int
+
+
+class StoreEntry(NamedTuple):
+    """A file, or a directory, which has no version."""
+
+    name: str
+    version: Etag | None = None
+
+    @property
+    def kind(self) -> str:
+        return "file" if self.version else "directory"
+
+    @property
+    def size(self) -> int:
+        return self.version.size if self.version else 0
+
+    def is_dir(self, *, follow_symlinks: bool = False) -> bool:
+        return not self.version
+
+    def is_file(self, *, follow_symlinks: bool = False) -> bool:
+        return bool(self.version)
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def stat(self, *, follow_symlinks: bool = False) -> _Stamps:
+        return _Stamps(self.size, self.version.mtime_ns if self.version else 0)
+
+
+class StoredFile:
+    """A file that a store opened; here one whose bytes are all there.
+
+    Another one may fetch a window when `pread` asks for it, of what the file was when it was
+    opened, and raise `OSError` where that is gone.
+    """
+
+    fd = -1
+
+    def __init__(self, version: Etag, data: bytes = b"") -> None:
+        self.version, self._data = version, data
+
+    def pread(self, size: int, offset: int) -> bytes:
+        """At most `size` bytes from `offset`; fewer only at the end."""
+        return self._data[offset : offset + size]
+
+    def close(self) -> None:
+        """Give up what is held open."""
 
 
 class Store(ABC):

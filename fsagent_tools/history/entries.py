@@ -5,7 +5,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from fsagent_tools.files.open_file import READ, birth_ns, kind_of, opened
+from fsagent_tools.files.resolve import READ, birth_ns, kind_of, opened
 
 MAX_FILE = 10 << 20  # bytes of a file whose content is kept when a command changes it
 MAX_FILE_OF_TOOL = 64 << 20  # the same for a tool, which names the file that it changes

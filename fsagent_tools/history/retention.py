@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from fsagent_tools.files.atomic import remove_tree
-from fsagent_tools.files.open_file import AT_CWD, opened
+from fsagent_tools.files.resolve import AT_CWD, opened
 
 NAME, ROOT = "history.sqlite", "root"  # the store of a root, and what says whose it is
 MAX_BYTES, MAX_DAYS = 2 << 30, 30  # of all roots

@@ -14,7 +14,7 @@ from fsagent_tools.files.atomic import remove_tree, rename_new, temporary, write
 from fsagent_tools.files.base import TEMP_PREFIX, TIMEOUT
 from fsagent_tools.files.local import LocalFiles
 from fsagent_tools.files.locks import locked
-from fsagent_tools.files.open_file import DIRECTORY, READ, opened
+from fsagent_tools.files.resolve import DIRECTORY, READ, opened
 from fsagent_tools.history.entries import MAX_FILE_OF_TOOL, UNKEPT, PathEntry, file_content
 from fsagent_tools.history.journal import line_ids_of
 from fsagent_tools.history.snapshots import is_ignored

@@ -17,8 +17,7 @@ from fsagent_tools.call import CallContext, current
 from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied
 from fsagent_tools.files.base import TEMP_PREFIX, NotKept
-from fsagent_tools.files.open_file import AT_CWD, DIRECTORY, opened
-from fsagent_tools.files.resolve import path_of
+from fsagent_tools.files.resolve import AT_CWD, DIRECTORY, opened, path_of
 from fsagent_tools.history.diffs import not_kept
 from fsagent_tools.history.entries import MAX_FILE, UNKEPT, PathEntry, file_content
 from fsagent_tools.history.store import HistoryStore, RecordedChange

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from fsagent_tools import call
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.base import NotKept
-from fsagent_tools.files.open_file import AT_CWD, birth_ns, is_overlay
+from fsagent_tools.files.resolve import AT_CWD, birth_ns, is_overlay
 from fsagent_tools.history.entries import PathEntry, entry_of, hash_of
 from fsagent_tools.history.retention import NAME, ROOT, prune, shrink
 from fsagent_tools.runtime import owned

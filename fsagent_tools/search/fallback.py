@@ -79,9 +79,10 @@ def _records(query: Query, regex: re.Pattern[str], path: bytes, data: bytes) -> 
         if count := sum(1 for _ in found):
             yield b"%b\0%d\n" % (path, count)
         return
-    most = 1 if query.mode == "files_with_matches" else query.most
     context = query.context if query.mode == "content" else 0
-    columns = dict(hit for hit, _ in zip(found, range(most or sys.maxsize), strict=False))
+    columns = dict(
+        hit for hit, _ in zip(found, range(query.most_of_file or sys.maxsize), strict=False)
+    )
     around = range(-context, context + 1)
     for n in sorted({hit + step for hit in columns for step in around}):
         if 0 <= n < len(lines):

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,17 +10,18 @@ from itertools import chain, islice
 
 from fsagent_tools.encoding import Assumed, decode, is_utf8, looks_binary
 from fsagent_tools.errors import NotADirectory, TimedOut, ToolError
-from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
+from fsagent_tools.files.base import SNIFFED
+from fsagent_tools.files.guarded import Directory, GuardedFiles, ReadableFile
 from fsagent_tools.globs import Glob
 from fsagent_tools.notebook import Notebook, is_notebook
-from fsagent_tools.search.contents import SearchTarget, open_by_names
-from fsagent_tools.search.query import UTF8_MAX, Binary, OutputLine, Query
-from fsagent_tools.search.ripgrep import Search
+from fsagent_tools.search.contents import contents, open_by_names
+from fsagent_tools.search.query import UTF8_MAX, OutputLine, Query
+from fsagent_tools.search.ripgrep import Search, Texts
 from fsagent_tools.search.start import Start
 from fsagent_tools.search.walk import order
 from fsagent_tools.text import NOTEBOOK
 
+Accepts = Callable[[str], bool]  # whether lines of a file count
 _MOST = 500  # files in other encodings that are searched
 _MAX_SIZE, _MAX_SUM = 16 << 20, 64 << 20  # bytes of one, and of all
 _SECONDS_OF_BINARIES = 3.0  # after which files with NULs, such as images of disks, are left alone
@@ -49,13 +50,9 @@ class Hits:
     late: bool = False
     unreadable: bool = False
 
-    def sort(self) -> None:
-        self.lines.sort(key=lambda line: (order(line.path), line.number))
-
     def add(self, other: "Hits") -> None:
         """What another search found in other files."""
-        self.lines += other.lines
-        self.sort()
+        self.lines = sorted([*self.lines, *other.lines], key=_position)
         self.late |= other.late
         self.unreadable |= other.unreadable
 
@@ -63,19 +60,8 @@ class Hits:
         return [line for line in self.lines if line.matches]
 
 
-@dataclass(frozen=True)
-class TextSearch:
-    """A search of one opened place. glob: of the files whose lines count."""
-
-    opened: Directory | ReadableFile
-    start: Start
-    glob: Glob | None
-    search: Search
-
-    def accepts(self, sub: str) -> bool:
-        """Whether lines of that file count, "" for a single one."""
-        counts = self.glob is None or not sub or bool(self.glob.matches(sub))
-        return counts and self.start.allows(sub)
+def _position(line: OutputLine) -> tuple[str, int]:
+    return order(line.path), line.number
 
 
 @contextmanager
@@ -89,8 +75,11 @@ def searching(  # noqa: PLR0913
     keep: int,
     absolute: bool = False,
     dotfiles: bool = False,
-) -> Iterator[TextSearch]:
-    """A search at `path` in files that match `include`; see `Search`, `Start`."""
+) -> Iterator[Search]:
+    """A search at `path` in files that match `include`; see `Search`, `Start`.
+
+    What is not on this machine is searched in a copy.
+    """
     try:
         opened: Directory | ReadableFile = files.directory(path)
     except NotADirectory:
@@ -98,45 +87,45 @@ def searching(  # noqa: PLR0913
     with closing(opened):
         start = Start(opened.place, files, absolute)
         glob = start.glob("include", include, dotfiles=dotfiles) if include else None
-        wanted = query(glob)
-        with SearchTarget.of(opened, wanted, start) as source:
-            deadline = time.monotonic() + seconds
-            search = Search(wanted, source, deadline, keep, start.programs, start.denied)
-            yield TextSearch(opened, start, glob, search)
+        search = Search(query(glob), opened, start, 0, keep, glob)
+        local = opened.fd >= 0
+        texts = contents(search.query, opened, start)
+        with nullcontext(search) if local else search.in_copy(texts) as search:
+            search.deadline = time.monotonic() + seconds
+            yield search
 
 
-def first_hits(search: Search, accepts: Callable[[str], bool], wanted: int) -> Hits:
+def first_hits(search: Search, accepts: Accepts, wanted: int) -> Hits:
     """The first `wanted` matches by path among the files that `accepts` lets through.
 
     All cores search as long as there may be fewer; only when there are more does a second run go
-    through the files in order, and it ends as soon as it has them.
+    through the files in order, and it ends as soon as it has them. One file, and the fallback, are
+    always in order.
     """
     hits = _collect(search, accepts, wanted, in_order=False)
-    if len(hits.matches()) >= wanted and not search.is_sorted:
+    if len(hits.matches()) >= wanted and not (search.is_file or search.by_python):
         hits = _collect(search, accepts, wanted, in_order=True)
-    hits.sort()
+    hits.lines.sort(key=_position)
     return hits
 
 
-def _collect(
-    search: Search, accepts: Callable[[str], bool], wanted: int, *, in_order: bool
-) -> Hits:
+def _collect(search: Search, accepts: Accepts, wanted: int, *, in_order: bool) -> Hits:
     hits, found, last = Hits(late=True), 0, None
     known: dict[str, bool] = {}
     with closing(search.run(in_order=in_order)) as run, suppress(TimedOut):
-        for record in run:
-            path = record.path
+        for line in run:
+            path = line.path
             if path not in known:
                 known[path] = accepts(path)
             if not known[path]:
                 continue
-            if isinstance(record, Binary):
+            if line.binary:
                 hits.binary.add(path)
                 hits.lines = [line for line in hits.lines if line.path != path]
                 found = len(hits.matches())
             elif search.query.mode != "files_with_matches" or path != last:  # its first line
-                hits.lines.append(record)
-                found += record.matches
+                hits.lines.append(line)
+                found += line.matches
                 last = path
             if found >= wanted:
                 break
@@ -145,25 +134,16 @@ def _collect(
     return hits
 
 
-def hits_in_copy(
-    search: Search,
-    found: Iterable[tuple[str, bytes | None]],
-    accepts: Callable[[str], bool],
-    wanted: int,
-) -> Hits:
+def hits_in_copy(search: Search, found: Texts, accepts: Accepts, wanted: int) -> Hits:
     """What a search finds in texts, which it gets as UTF-8. Raises `OSError`."""
     query = replace(search.query, type="", include=(), hidden=True, noise=True, gitignore=False)
-    with SearchTarget.copy(found) as source:
-        query = replace(query, max_file_size=None, binary=False)
-        copied = replace(search, query=query, source=source, denied=(), meanwhile=None)
+    query = replace(query, max_file_size=None, binary=False)
+    with replace(search, query=query).in_copy(found) as copied:
         return first_hits(copied, accepts, wanted)
 
 
 def all_hits(
-    it: TextSearch,
-    accepts: Callable[[str], bool],
-    wanted: int,
-    assumed: Callable[[str], str] = lambda _: "",
+    search: Search, accepts: Accepts, wanted: int, assumed: Callable[[str], str] = lambda _: ""
 ) -> Hits:
     """The first `wanted` matches by path, as `first_hits` finds them, in every text.
 
@@ -171,23 +151,23 @@ def all_hits(
     what other encodings spell otherwise all of them, are decoded and searched again.
 
     Args:
-        it: The search.
+        search: The search.
         accepts: Whether lines of a file count.
         wanted: The most matches.
         assumed: The encoding that a host or a project has for a file, by its path.
     """
-    if it.search.by_python:  # which decodes them itself
-        return first_hits(it.search, accepts, wanted)
-    hits, whole = _with_binaries(it.search, accepts, wanted), it.opened.place.told
+    if search.by_python:  # which decodes them itself
+        return first_hits(search, accepts, wanted)
+    hits, whole = _with_binaries(search, accepts, wanted), search.opened.place.told
     try:
-        texts = iter(()) if hits.late else _other_texts(it, accepts, hits)
+        texts = iter(()) if hits.late else _other_texts(search, accepts, hits)
         if not (first := [*islice(texts, 1)]):  # most often, so nothing is copied
             return hits
         utf8 = (
             (path, _as_utf8(data, path or whole, partial(assumed, path)))
             for path, data in chain(first, texts)
         )
-        more = hits_in_copy(it.search, utf8, accepts, wanted)
+        more = hits_in_copy(search, utf8, accepts, wanted)
     except OSError:  # what ripgrep found stands
         return hits
     paths = {line.path for line in more.lines}  # of others, in two encodings say, ripgrep's stay
@@ -198,9 +178,9 @@ def all_hits(
     return hits
 
 
-def _with_binaries(search: Search, accepts: Callable[[str], bool], wanted: int) -> Hits:
+def _with_binaries(search: Search, accepts: Accepts, wanted: int) -> Hits:
     """The first hits, with the files with NULs that match, unless to read those takes long."""
-    if search.source.is_file:
+    if search.is_file:
         return first_hits(search, accepts, wanted)
     deadline = min(search.deadline, time.monotonic() + _SECONDS_OF_BINARIES)
     query = replace(search.query, binary=True)
@@ -214,24 +194,19 @@ def _with_binaries(search: Search, accepts: Callable[[str], bool], wanted: int) 
     return hits
 
 
-def _other_texts(
-    it: TextSearch, accepts: Callable[[str], bool], hits: Hits
-) -> Iterator[tuple[str, bytes]]:
+def _other_texts(search: Search, accepts: Accepts, hits: Hits) -> Iterator[tuple[str, bytes]]:
     """The texts that are not plain UTF-8, of those with hits or of all; no longer binary then."""
-    whole, pattern = it.opened.place.told, it.search.query.pattern
+    whole, pattern = search.opened.place.told, search.query.pattern
     odd = hits.binary | {line.path for line in hits.lines if not _is_utf8(line)}
     odd |= {line.path for line in hits.lines if is_notebook(line.path or whole)}
-    may_be_odd = set[str]()
-    if not isinstance(it.opened, Directory):
-        may_be_odd = {""}
-    else:
+    if not search.is_file:
         if _FOREIGN.search(_ESCAPED.sub("", pattern)):
-            odd |= _matching(it.search, accepts, hits, _NO_UTF8)
+            odd |= _matching(search, accepts, hits, _NO_UTF8)
         if _SPELLED_OTHERWISE.search(pattern):
-            odd |= _matching(it.search, accepts, hits, '"cell_type"', include=(f"*{NOTEBOOK}",))
+            odd |= _matching(search, accepts, hits, '"cell_type"', f"*{NOTEBOOK}")
     left = _MAX_SUM
-    for n, path in enumerate(sorted(odd | may_be_odd, key=order)):
-        with suppress(ToolError), _opened(it, path) as file:
+    for n, path in enumerate(sorted(odd | {""} if search.is_file else odd, key=order)):
+        with suppress(ToolError), _opened(search, path) as file:
             if looks_binary(file.pread(SNIFFED, 0)):
                 continue
             if n >= _MOST or file.version.size > min(left, _MAX_SIZE):
@@ -246,20 +221,18 @@ def _other_texts(
             yield path, data
 
 
-def _opened(it: TextSearch, path: str) -> AbstractContextManager[ReadableFile]:
-    if isinstance(it.opened, Directory):
-        return open_by_names(it.opened, path)
-    return nullcontext(it.opened)
+def _opened(search: Search, path: str) -> AbstractContextManager[ReadableFile]:
+    top = search.opened
+    return open_by_names(top, path) if isinstance(top, Directory) else nullcontext(top)
 
 
 def _as_utf8(data: bytes, name: str, assumed: Assumed) -> bytes:
     """As `read` shows it; what cannot be decoded is left to the engine."""
     if is_notebook(name) and (cells := Notebook.of(data)):
         return cells.utf8
-    try:
+    with suppress(ToolError):
         return decode(data, "", None, assumed).utf8
-    except ToolError:
-        return data
+    return data
 
 
 def _is_utf8(line: OutputLine) -> bool:
@@ -272,21 +245,11 @@ def _is_utf8(line: OutputLine) -> bool:
 
 
 def _matching(
-    search: Search,
-    accepts: Callable[[str], bool],
-    hits: Hits,
-    pattern: str,
-    include: tuple[str, ...] = (),
+    search: Search, accepts: Accepts, hits: Hits, pattern: str, *include: str
 ) -> set[str]:
     """Paths of the first files with a line that matches another pattern."""
-    query = replace(
-        search.query,
-        pattern=pattern,
-        include=(*search.query.include, *include),
-        mode="files_with_matches",
-        case_sensitive=True,
-        multiline=False,
-    )
+    query = replace(search.query, pattern=pattern, include=(*search.query.include, *include))
+    query = replace(query, mode="files_with_matches", case_sensitive=True, multiline=False)
     found = first_hits(replace(search, query=query, meanwhile=None), accepts, 1 << 30)
     hits.late |= found.late
     return {line.path for line in found.lines}

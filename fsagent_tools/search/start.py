@@ -1,40 +1,38 @@
 """Where a search starts, how it spells what it finds, and which of it may be seen."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
-from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, InvalidGlob, OutsideWorkspace, ToolError
 from fsagent_tools.files.base import Place
-from fsagent_tools.files.errors import printable as printable
-from fsagent_tools.files.guarded import GuardedFiles
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.errors import printable
+from fsagent_tools.files.guarded import Directory, GuardedFiles
 from fsagent_tools.globs import GLOBSTAR, Glob, split_list, validate_glob, with_slashes
 from fsagent_tools.names import from_display
-from fsagent_tools.policy.programs import Programs
-from fsagent_tools.search.gitignore import MAX_BYTES
 
 _PLAIN = re.compile(r"\*\*|(?!.*\*\*)[\w.*-]+")  # a name in a glob
 
 
 @dataclass(frozen=True)
 class Start:
-    """The opened directory of a search; `sub` is always a path beneath it, "" for itself."""
+    """The opened directory of a search; `sub` is always a path beneath it, "" for itself.
+
+    absolute: how results spell paths.
+    """
 
     place: Place
     files: GuardedFiles
-    absolute: bool = False  # how results spell paths
+    absolute: bool = False
 
     def show(self, sub: str) -> str:
+        """As an answer has it."""
         return printable(self.told(sub))
 
     def told(self, sub: str) -> str:
-        """As an answer has it."""
-        base = self.place.told_absolute if self.absolute else self.place.told
-        prefix = "" if base == "." else f"{base.rstrip('/')}/"
-        return f"{prefix}{sub}".rstrip("/") or prefix or "."
+        """As a program has it."""
+        place = self.place.inside(sub)
+        return place.told_absolute if self.absolute else place.told
 
     def named(self, path: str) -> str:
         """What it was called in the arguments; the root by its own name."""
@@ -46,23 +44,25 @@ class Start:
 
     def relative(self, sub: str) -> str:
         """From the root of the workspace, as the door and the policy take it."""
-        return f"{self.prefix}{sub}".rstrip("/") or "."
+        return self.place.inside(sub).relative
 
     def allows(self, sub: str) -> bool:
         """Whether the policy lets anyone see it."""
-        return self._passes(partial(self.files.policy.check_path, effect=Effect.READ), sub)
+        return not self._restricted or self.files.shows(self.place.inside(sub))
 
     def lists(self, sub: str) -> bool:
         """Whether the policy lets anyone list that directory, if only on the way to another."""
-        return self._passes(self.files.policy.check_listing, sub)
-
-    def _passes(self, check: Callable[[str, str], object], sub: str) -> bool:
-        if self._restricted:
-            try:
-                check(self.relative(sub), self._absolute(sub))
-            except Denied:
-                return False
+        try:
+            if self._restricted:
+                place = self.place.inside(sub)
+                self.files.policy.check_listing(place.relative, place.absolute)
+        except Denied:
+            return False
         return True
+
+    @cached_property
+    def _restricted(self) -> bool:
+        return not self.files.policy.opens(self.place.absolute)
 
     def target_kind(self, sub: str) -> str | None:
         """ "file", "directory"... of what a link leads to; None outside, denied or dangling."""
@@ -77,19 +77,6 @@ class Start:
             return self.files.directory(self.relative(sub))
         except ToolError:
             return None
-
-    def above(self) -> list[str]:
-        """The prefixes of the directories between the root and here: `["", "a/"]` for `a/b`."""
-        names = self.prefix.split("/")[:-1]
-        return ["".join(f"{name}/" for name in names[:depth]) for depth in range(len(names))]
-
-    def read(self, relative: str) -> str:
-        """A file of patterns as text; empty when it cannot be opened."""
-        try:
-            with self.files.open(relative) as file:
-                return file.read(MAX_BYTES).decode("utf-8", "replace")
-        except ToolError:
-            return ""
 
     def glob(self, argument: str, pattern: str, *, dotfiles: bool = False) -> Glob:
         """A model's pattern, for paths beneath this start. A slashless one holds at any depth.
@@ -131,14 +118,8 @@ class Start:
                 hint="Use a pattern relative to `path`.",
             )
         inner = re.sub(r"^(?:\./)+", "", pattern.removeprefix(base))
-        if inner.endswith("/"):
-            inner += GLOBSTAR
+        inner += GLOBSTAR * inner.endswith("/")
         return inner if "/" in pattern else f"{GLOBSTAR}/{inner}"
-
-    @property
-    def programs(self) -> Programs:
-        """What may search: nothing that the model could have written."""
-        return Programs.of(self.files.local_root, self.files.policy)
 
     @property
     def denied(self) -> tuple[str, ...]:
@@ -153,13 +134,6 @@ class Start:
             if all(map(_PLAIN.fullmatch, inner.split("/"))):
                 found.append(inner if inner.startswith(GLOBSTAR) else f"/{inner}")
         return tuple(found)
-
-    def _absolute(self, sub: str) -> str:
-        return f"{self.place.absolute.rstrip('/')}/{sub}".rstrip("/") or "/"
-
-    @cached_property
-    def _restricted(self) -> bool:
-        return not self.files.policy.opens(self._absolute(""))
 
 
 def _wanted(pattern: str) -> list[str]:

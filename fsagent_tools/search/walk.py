@@ -1,16 +1,17 @@
 """Walking down a directory, however deep; no link is followed unless asked for."""
 
+import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from fsagent_tools.call import current
-from fsagent_tools.errors import ToolError
+from fsagent_tools.errors import InvalidGlob, ToolError
 from fsagent_tools.files.base import TEMP_PREFIX, Listed
-from fsagent_tools.files.guarded_file import Directory
+from fsagent_tools.files.guarded import Directory
+from fsagent_tools.globs import Glob
 from fsagent_tools.names import composed, display
-from fsagent_tools.search.gitignore import Ignores
 from fsagent_tools.search.start import Start
 from fsagent_tools.text import some
 
@@ -19,13 +20,60 @@ NOISE = frozenset(
     | {".mypy_cache", ".ruff_cache", "dist", "build", ".eggs", ".hg", ".svn"}
 )
 NOISE_SUFFIX = ".egg-info"
+NOISE_TOO = "Directories such as node_modules or build too"
 GIT_DIRECTORY = ".git"  # never entered unless it is named
 OWN_CACHE = ".ai/cache"  # never entered
 _OWN = ".ai"  # shown when there is something else in it
-NOISE_TOO = "Directories such as node_modules or build too"
-GITIGNORE = ".gitignore"
-EXCLUDE = ".git/info/exclude"
+_GITIGNORE, _EXCLUDE = ".gitignore", ".git/info/exclude"
+_MAX_GITIGNORE = 1 << 20  # bytes; a larger one is no list of patterns
 _NAMED = 5  # of what was left out
+
+
+def order(path: str) -> str:
+    """Sort key of a path: name by name, so that a directory's files stand together."""
+    return path.replace("/", "\0")
+
+
+def status(entry: Listed, name: str) -> Any:
+    """A field of what `stat` says of a regular file, or of a link; 0 of what is gone."""
+    try:
+        return getattr(entry.stat(follow_symlinks=False), name)
+    except OSError:
+        return 0
+
+
+class Ignores(NamedTuple):
+    """The rules of `.gitignore` files in force in a directory, as git documents them.
+
+    rules: those of parents first; each has the directory of its file (as a path prefix: "" or
+    "a/b/"), its glob, whether it ignores, and whether it is about directories only.
+    """
+
+    rules: tuple[tuple[str, Glob, bool, bool], ...] = ()
+
+    def beneath(self, prefix: str, text: str) -> "Ignores":
+        """These rules and those of the `.gitignore` with this text in the directory `prefix`."""
+        found = list(self.rules)
+        for line in text.splitlines():
+            body = re.sub(r"(?<!\\) +$", "", line)
+            pattern = body.removeprefix("!").rstrip("/")
+            if not pattern.strip("/") or body.startswith("#"):
+                continue
+            anywhere = "" if "/" in pattern else "**/"
+            pattern = re.sub(r"(?<!\\)([{}])", r"\\\1", pattern.removeprefix("/"))
+            try:
+                glob = Glob(anywhere + pattern, names=False)
+            except InvalidGlob:  # gives no rule in git either
+                continue
+            found.append((prefix, glob, not body.startswith("!"), body.endswith("/")))
+        return Ignores(tuple(found))
+
+    def hides(self, path: str, *, is_directory: bool) -> bool:
+        """Whether the last rule that matches says so; its parents are taken as not ignored."""
+        for prefix, glob, ignores, only_directories in reversed(self.rules):
+            if (is_directory or not only_directories) and glob.matches(path[len(prefix) :]):
+                return ignores
+        return False
 
 
 @dataclass(frozen=True)
@@ -46,8 +94,7 @@ class Scope:
     depth: int | None = None
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(NamedTuple):
     """One directory: `prefix` is "" or "a/b/", beneath the start; `entries` are not directories.
 
     The entries may be asked for their kind and `stat` until the next listing is asked for.
@@ -89,15 +136,15 @@ class Walk:
 
     def __iter__(self) -> Generator[Listing, None, None]:
         check = current.get().check
+        if self.follow:
+            self._seen.add(self.top.identity)
         stack = [_Level(self.top, "", 0, self._ignores())]
         try:
-            self._is_new(self.top)
             yield self._list(stack[0])
             while stack:
-                level, child = stack[-1], None
-                if level.ahead:
-                    check()
-                    child = self._next(level)
+                check()
+                level = stack[-1]
+                child = self._enter(level, level.ahead.pop()) if level.ahead else None
                 if not level.ahead:  # its last child is open: a chain of directories costs one
                     self._close(stack.pop())
                 if child:
@@ -130,81 +177,79 @@ class Walk:
             notes.append(f"{self.unreadable:,} {noun} could not be read.")
         return notes
 
-    def _close(self, level: _Level) -> None:
-        if level.directory is not self.top:
-            level.directory.close()
-
     def _ignores(self) -> Ignores:
         """The rules of the clone, then those of the directories above the start."""
         ignores = Ignores()
         if self.scope.gitignore:
-            ignores = ignores.beneath("", self.start.read(EXCLUDE))
-            for prefix in self.start.above():
-                ignores = ignores.beneath(prefix, self.start.read(prefix + GITIGNORE))
+            ignores = ignores.beneath("", self._patterns(_EXCLUDE))
+            above = ""
+            for name in self.start.prefix.split("/")[:-1]:
+                ignores = ignores.beneath(above, self._patterns(above + _GITIGNORE))
+                above += f"{name}/"
         return ignores
 
-    def _next(self, level: _Level) -> _Level | None:
-        while level.ahead:
-            name = level.ahead.pop()
-            child = self._open(level, name)
-            if child is not None and self._is_new(child):
-                return _Level(child, f"{level.prefix}{name}/", level.depth + 1, level.ignores)
-        return None
+    def _patterns(self, relative: str) -> str:
+        """A file of patterns as text; empty when it cannot be opened."""
+        try:
+            with self.start.files.open(relative) as file:
+                return file.read(_MAX_GITIGNORE).decode("utf-8", "replace")
+        except ToolError:
+            return ""
+
+    def _close(self, level: _Level) -> None:
+        if level.directory is not self.top:
+            level.directory.close()
+
+    def _enter(self, level: _Level, name: str) -> _Level | None:
+        """None for what is gone, cannot be read or was seen by another way."""
+        child = self._open(level, name)
+        if child is None and self.follow:
+            child = self.start.enter(level.prefix + name)
+        if child is None:
+            return None
+        if self.follow:
+            if (identity := child.identity) in self._seen:
+                child.close()
+                return None
+            self._seen.add(identity)
+        return _Level(child, f"{level.prefix}{name}/", level.depth + 1, level.ignores)
 
     def _open(self, level: _Level, name: str) -> Directory | None:
         try:
-            found = level.directory.enter(name)
+            return level.directory.enter(name)
         except ToolError:
             self.unreadable += 1
             return None
-        if found is None and self.follow:
-            return self.start.enter(level.prefix + name)
-        return found
-
-    def _is_new(self, directory: Directory) -> bool:
-        if not self.follow:
-            return True
-        key = directory.identity
-        if key in self._seen:
-            directory.close()
-            return False
-        self._seen.add(key)
-        return True
 
     def _list(self, level: _Level) -> Listing:
-        directories: list[Listed] = []
-        entries: list[Listed] = []
-        has_rules = False
+        prefix, directories, has_rules = level.prefix, list[Listed](), False
         try:
             entries = level.directory.entries()
             if dotted := [entry for entry in entries if entry.name[0] == "."]:
-                has_rules = any(entry.name == GITIGNORE for entry in dotted)
+                has_rules = any(entry.name == _GITIGNORE for entry in dotted)
                 hidden = {entry.name for entry in dotted if not self._shows(entry, level)}
                 entries = [entry for entry in entries if entry.name not in hidden]
-            directories = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+            directories = [e for e in entries if e.is_dir(follow_symlinks=False)]
             if self.follow:
-                directories += [entry for entry in entries if self._leads(entry, level)]
+                leads = self.start.target_kind
+                links = [e for e in entries if e.is_symlink()]
+                directories += [e for e in links if leads(prefix + e.name) == "directory"]
             if below := {entry.name for entry in directories}:
                 entries = [entry for entry in entries if entry.name not in below]
         except (ToolError, OSError):
             directories, entries = [], []
             self.unreadable += 1
         if self.scope.gitignore:
-            prefix = self.start.prefix + level.prefix
-            rules = self.start.read(prefix + GITIGNORE) if has_rules else ""
-            level.ignores = level.ignores.beneath(prefix, rules)
+            root = self.start.prefix + prefix
+            rules = self._patterns(root + _GITIGNORE) if has_rules else ""
+            level.ignores = level.ignores.beneath(root, rules)
             hides = level.ignores.hides
-            entries = [e for e in entries if not hides(prefix + e.name, is_directory=False)]
+            entries = [e for e in entries if not hides(root + e.name, is_directory=False)]
         directories = [entry for entry in directories if self._enters(entry.name, level)]
         directories.sort(key=attrgetter("name"))
         if self._goes_below(level):
             level.ahead = [entry.name for entry in reversed(directories)]
-        return Listing(level.prefix, directories, entries)
-
-    def _leads(self, entry: Listed, level: _Level) -> bool:
-        """Whether it is a link to a directory inside the workspace that is to be followed."""
-        kind = self.start.target_kind
-        return entry.is_symlink() and kind(level.prefix + entry.name) == "directory"
+        return Listing(prefix, directories, entries)
 
     def _shows(self, entry: Listed, level: _Level) -> bool:
         """Whether an entry that begins with a dot is listed; what matters otherwise is noted."""
@@ -229,10 +274,12 @@ class Walk:
 
     def _enters(self, name: str, level: _Level) -> bool:
         path = level.prefix + name
-        if not self._leads_on(name, level) or not self.start.lists(path):
+        if not self._leads_on(name, level) or not self.start.lists(path) or path == OWN_CACHE:
             return False
-        if path == OWN_CACHE or (path == _OWN and self._holds_only_cache(level)):
-            return False
+        if path == _OWN and (own := self._open(level, _OWN)):
+            with own:
+                if {entry.name for entry in own.entries()} <= {"cache"}:
+                    return False
         if name not in self.scope.named:
             if name == GIT_DIRECTORY:
                 return False
@@ -241,25 +288,6 @@ class Walk:
                 return False
         return not level.ignores.hides(self.start.prefix + path, is_directory=True)
 
-    def _holds_only_cache(self, level: _Level) -> bool:
-        if (own := self._open(level, _OWN)) is None:
-            return False
-        with own:
-            return {entry.name for entry in own.entries()} <= {"cache"}
-
 
 def _is_noise(name: str) -> bool:
     return name in NOISE or name.endswith(NOISE_SUFFIX)
-
-
-def order(path: str) -> str:
-    """Sort key of a path: name by name, so that a directory's files stand together."""
-    return path.replace("/", "\0")
-
-
-def status(entry: Listed, name: str) -> Any:
-    """A field of what `stat` says of a regular file, or of a link; 0 of what is gone."""
-    try:
-        return getattr(entry.stat(follow_symlinks=False), name)
-    except OSError:
-        return 0

@@ -14,7 +14,7 @@ from typing import Any
 
 from fsagent_tools.errors import NotConfigured
 from fsagent_tools.files.atomic import dead_temps, drop, swap_in, temporary, write_all
-from fsagent_tools.files.open_file import opened
+from fsagent_tools.files.resolve import opened
 from fsagent_tools.lines.index import VERSION
 from fsagent_tools.runtime.state import state_folder
 

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from fsagent_tools.encoding import Assumed, check_head
 from fsagent_tools.files.base import Version
-from fsagent_tools.files.guarded import LockedFile
-from fsagent_tools.files.guarded_file import ReadableFile
+from fsagent_tools.files.guarded import LockedFile, ReadableFile
 from fsagent_tools.lines.document import Document, Seen
 from fsagent_tools.lines.ids import STYLES, Style
 from fsagent_tools.lines.index import LineIndex

@@ -23,8 +23,8 @@ from fsagent_tools.encoding import (
     with_strays,
 )
 from fsagent_tools.errors import ReadFailed, TooLarge
-from fsagent_tools.files.base import Version
-from fsagent_tools.files.guarded_file import SNIFFED, ReadableFile
+from fsagent_tools.files.base import SNIFFED, Version
+from fsagent_tools.files.guarded import ReadableFile
 from fsagent_tools.lines.index import LineIndex
 from fsagent_tools.lines.remap import carry, carry_by_hash, carry_in_place, in_place
 from fsagent_tools.lines.source import Fetch, Lines, split

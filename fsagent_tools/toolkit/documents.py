@@ -7,9 +7,11 @@ from dataclasses import replace
 from fsagent_tools.call import current
 from fsagent_tools.encoding import looks_binary, mark_of
 from fsagent_tools.errors import Cancelled, ToolError
-from fsagent_tools.files.guarded_file import SNIFFED, Directory, ReadableFile
+from fsagent_tools.files.base import SNIFFED
+from fsagent_tools.files.guarded import Directory, ReadableFile
 from fsagent_tools.search.contents import contents
-from fsagent_tools.search.results import Hits, TextSearch, hits_in_copy
+from fsagent_tools.search.results import Hits, hits_in_copy
+from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.toolkit.formats import HEAD, format_of
 from fsagent_tools.toolkit.media import DOCUMENTS, MAX_BINARY, document_text, reader
 
@@ -34,33 +36,35 @@ def unsearched(file: ReadableFile) -> str:
     return f"Not searched: {name} is {kind.name if kind else 'a binary file'}."
 
 
-def search_documents(it: TextSearch) -> tuple[Hits, list[str]]:
+def search_documents(search: Search) -> tuple[Hits, list[str]]:
     """What a search finds in the texts of the documents of its place, lines as `read` counts them;
     and sentences on those that could not be read."""
     problems = list[str]()
-    hits = hits_in_copy(it.search, _texts(it, problems), it.accepts, it.search.query.most)
+    hits = hits_in_copy(search, _texts(search, problems), search.accepts, search.query.most)
     more = len(problems) - _NAMED
     rest = [f"And {more:,} more documents."] if more > 0 else []
     return hits, [*(f"Not searched: {problem}" for problem in problems[:_NAMED]), *rest]
 
 
-def _files(it: TextSearch) -> Iterator[tuple[str, bytes | None]]:
-    if isinstance(it.opened, Directory):
-        most = min(it.search.query.max_file_size or MAX_BINARY, MAX_BINARY)
-        query = replace(it.search.query, max_file_size=most)
-        yield from contents(query, it.opened, it.start, lambda p: is_document(p) and it.accepts(p))
-    elif is_document(it.start.relative("")):
-        yield "", it.opened.pread(MAX_BINARY, 0)
+def _files(search: Search) -> Iterator[tuple[str, bytes | None]]:
+    if isinstance(search.opened, Directory):
+        most = min(search.query.max_file_size or MAX_BINARY, MAX_BINARY)
+        query = replace(search.query, max_file_size=most)
+        yield from contents(
+            query, search.opened, search.start, lambda p: is_document(p) and search.accepts(p)
+        )
+    elif is_document(search.start.relative("")):
+        yield "", search.opened.pread(MAX_BINARY, 0)
 
 
-def _texts(it: TextSearch, problems: list[str]) -> Iterator[tuple[str, bytes | None]]:
+def _texts(search: Search, problems: list[str]) -> Iterator[tuple[str, bytes | None]]:
     """The texts of documents, as far as the time of a search goes; what could not be read is added
     to `problems`.
     """
-    for path, data in _files(it):
-        if time.monotonic() > it.search.deadline:  # the search that follows says so
+    for path, data in _files(search):
+        if time.monotonic() > search.deadline:  # the search that follows says so
             return
-        name = it.start.show(path)
+        name = search.start.show(path)
         try:
             text = document_text(data or b"", name)
         except Cancelled:

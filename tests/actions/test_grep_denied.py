@@ -5,7 +5,6 @@ import math
 import pytest
 
 from fsagent_tools import Policy, Workspace
-from fsagent_tools.search.contents import SearchTarget
 from fsagent_tools.search.query import Query
 from fsagent_tools.search.ripgrep import Search
 from fsagent_tools.search.start import Start
@@ -38,8 +37,7 @@ def test_what_is_denied_is_not_read_and_all_else_is(tmp_path, path, denied):
     workspace = Workspace(tmp_path, policy=policy)
     with workspace.files.directory(path) as top:
         start = Start(top.place, workspace.files)
-        source, query = SearchTarget(top.fd, top.place.absolute), Query("need", hidden=True)
-        search = Search(query, source, math.inf, 100, start.programs, start.denied)
+        search = Search(Query("need", hidden=True), top, start, math.inf, 100)
         read = {start.relative(line.path) for line in search.run()}
     beneath = {name for name in FILES if path == "." or name.startswith("sub/")}
     allowed = {name for name in beneath if policy.explain("read", name).allowed}

@@ -2,7 +2,7 @@
 
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.globs import GLOBSTAR, Glob
-from fsagent_tools.search.gitignore import Ignores
+from fsagent_tools.search.walk import Ignores
 from tests.conformance.rows import at_least, rows
 
 EXCEPTIONS = {

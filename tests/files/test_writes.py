@@ -13,7 +13,7 @@ from fsagent_tools import call, errors
 from fsagent_tools.files import atomic, locks
 from fsagent_tools.files.atomic import RECOVERY_PREFIX
 from fsagent_tools.files.base import TEMP_PREFIX
-from fsagent_tools.files.open_file import Signature
+from fsagent_tools.files.resolve import Signature
 from tests.conftest import PATIENCE, no_new_descriptor, soon
 
 

@@ -165,7 +165,7 @@ def test_a_directory_made_anew_at_an_old_path_has_a_history_of_its_own(opens, ro
     shutil.rmtree(root)
     root.mkdir()
     (root / "a").write_bytes(b"1")
-    from fsagent_tools.files.open_file import AT_CWD, birth_ns, is_overlay
+    from fsagent_tools.files.resolve import AT_CWD, birth_ns, is_overlay
 
     if is_overlay(str(root)) or not birth_ns(AT_CWD, str(root)):
         pytest.skip("this file system does not tell when a directory was made")

@@ -14,7 +14,7 @@ from zlib import crc32
 import pytest
 
 from fsagent_tools import Policy, Workspace, toolset
-from fsagent_tools.files.open_file import Signature
+from fsagent_tools.files.resolve import Signature
 from fsagent_tools.session import index_store, texts
 
 FOLDER = ".ai/cache/tools/read/line_index"
