@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fsagent_tools.call import PendingChange
+from fsagent_tools.effects import Effect
 from fsagent_tools.errors import Denied, ToolError
 from fsagent_tools.gate.request import describe
 from fsagent_tools.results import Outcome
@@ -29,16 +30,14 @@ Facts = dict[str, tuple[int, ...]]
 class Event:
     """A call while it runs; `params` are what it was `sent`, once that is valid.
 
-    root: the directory that a command may change, None for a tool that runs none. workspace: that
-    of any tool, None for files without a directory. virtual: paths begin at "/", the root. call:
-    its ID. found: what a history says of the changes of a command with that ID, paths and diffs.
-    mark: it is the host's own, and no call of a model. outside: its answer may come from outside
-    the project.
+    workspace: its directory, None for files without one. virtual: paths begin at "/", the root.
+    call: its ID. found: what a history says of the changes of a command with that ID, paths and
+    diffs. mark: it is the host's own, and no call of a model. outside: its answer may come from
+    outside the project.
     """
 
     tool: str
     effect: str
-    root: Path | None = None
     workspace: Path | None = None
     virtual: bool = False
     sent: Any = None
@@ -55,6 +54,11 @@ class Event:
 
     def __post_init__(self) -> None:
         self.before = facts_of(self.root) if self.root else None
+
+    @property
+    def root(self) -> Path | None:
+        """The directory that a command may change, None for a tool that runs none."""
+        return self.workspace if self.effect == Effect.EXECUTE.value else None
 
     @property
     def outcome(self) -> Outcome | None:
@@ -141,13 +145,8 @@ def facts_of(root: Path) -> Facts | None:
             with suppress(OSError):  # gone, or not ours to read
                 s = Path(place, name).lstat()
                 if not stat.S_ISDIR(s.st_mode):
-                    found[prefix + name] = (
-                        s.st_ino,
-                        s.st_size,
-                        s.st_mtime_ns,
-                        s.st_ctime_ns,
-                        s.st_mode,
-                    )
+                    times = s.st_mtime_ns, s.st_ctime_ns
+                    found[prefix + name] = (s.st_ino, s.st_size, *times, s.st_mode)
         if len(found) > MOST_ENTRIES:
             return None
     return found

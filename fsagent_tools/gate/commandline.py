@@ -1,8 +1,7 @@
-"""The simple commands of a shell line, for rules of a host; what is in doubt is told to be."""
+"""The simple commands of a shell line, for rules of a host; what is in doubt has no words."""
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -10,11 +9,17 @@ from typing import Any
 
 from fsagent_tools.errors import MissingDependency
 
-_LARGEST = 1 << 16  # characters of a line that is looked into
+_MAX_LINE = 1 << 16  # characters of a line that is looked into
 _JOINS = {"program", "list", "pipeline", "subshell", "compound_statement", "negated_command"}
-_BETWEEN = re.compile(r"[\s;&|(){}!]*")
-_WORD = re.compile(r"[\w@%+=:,./^-]+")  # nothing that a shell would expand
-_QUOTED = re.compile(r"[^\\$`\"!]*")
+_BETWEEN = re.compile(rb"[\s;&|(){}!]*")
+_WORD = r"[\w@%+=:,./^-]+"
+_LITERAL = {  # what a shell leaves as it is, by its kind
+    "word": re.compile(_WORD),
+    "number": re.compile(_WORD),
+    "string": re.compile(r'"[^\\$`"!]*"'),
+    "raw_string": re.compile(r"'[^']*'"),
+}
+_MADE_OF = {"command", "command_name", "concatenation"}  # of such
 
 
 @dataclass(frozen=True)
@@ -44,63 +49,41 @@ def simple_commands(line: str) -> tuple[SimpleCommand, ...]:
         >>> [part.words for part in simple_commands("git status && echo $HOME")]
         [('git', 'status'), ()]
     """
-    whole = (SimpleCommand(line),)
-    raw = line.encode(errors="surrogatepass")
-    if len(line) > _LARGEST or "\0" in line or not line.strip():
+    whole, raw = (SimpleCommand(line),), line.encode(errors="surrogatepass")
+    if len(line) > _MAX_LINE or "\0" in line or not line.strip():
         return whole
-    tree = _parser().parse(raw)
-    if tree.root_node.has_error:
+    root = _parser().parse(raw).root_node
+    if root.has_error:
         return whole
-    found, end = [], 0
-    for node in _parts(tree.root_node):
-        text = raw[node.start_byte : node.end_byte].decode(errors="replace")
-        between = raw[end : node.start_byte].decode(errors="replace")
-        if node.type == "comment" or not _BETWEEN.fullmatch(between):
-            return whole
-        found.append(SimpleCommand(text, _words(node, text)))
-        end = node.end_byte
-    rest = raw[end:].decode(errors="replace")
-    return tuple(found) if found and _BETWEEN.fullmatch(rest) else whole
-
-
-def _parts(root: Any) -> Iterator[Any]:
-    """Nodes in their order, those that only join others left out."""
-    waiting = [root]
+    found, end, waiting = list[SimpleCommand](), 0, [root]
     while waiting:
         node = waiting.pop()
         if node.type in _JOINS:
             waiting.extend(reversed(node.named_children))
-        else:
-            yield node
+            continue
+        if node.type == "comment" or not _BETWEEN.fullmatch(raw, end, node.start_byte):
+            return whole
+        text, end = node.text.decode(errors="replace"), node.end_byte
+        words = shlex.split(text) if node.type == "command" and _is_literal(node) else ()
+        is_sure = len(words) == len(node.children)  # the parser and Python see the same
+        found.append(SimpleCommand(text, tuple(words) if is_sure else ()))
+    return tuple(found) if found and _BETWEEN.fullmatch(raw, end) else whole
 
 
-def _words(node: Any, text: str) -> tuple[str, ...]:
-    if node.type != "command" or not all(map(_plain, node.children)):
-        return ()
-    words = tuple(shlex.split(text))
-    return words if len(words) == len(node.children) else ()  # both have to see the same
-
-
-def _plain(node: Any) -> bool:
-    """A word that means itself."""
-    text = node.text.decode(errors="replace")
-    if node.type in ("word", "number"):
-        return bool(_WORD.fullmatch(text))
-    if node.type == "string":
-        return bool(_QUOTED.fullmatch(text[1:-1]))
-    if node.type in ("command_name", "concatenation"):
-        return all(map(_plain, node.children))
-    return bool(node.type == "raw_string")
+def _is_literal(node: Any) -> bool:
+    """Whether it means what it says, without the shell."""
+    if node.type in _MADE_OF:
+        return all(map(_is_literal, node.children))
+    literal = _LITERAL.get(node.type)
+    return literal is not None and bool(literal.fullmatch(node.text.decode(errors="replace")))
 
 
 @cache
 def _parser() -> Any:
     try:
-        tree_sitter = import_module("tree_sitter")
-        grammar = import_module("tree_sitter_bash")
+        parsing, grammar = import_module("tree_sitter"), import_module("tree_sitter_bash")
     except ImportError as error:
-        raise MissingDependency(
-            f"A command cannot be taken apart: {error}.",
-            hint='Install "fsagent-tools[commands]".',
-        ) from error
-    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+        message = f"A command cannot be taken apart: {error}."
+        hint = 'Install "fsagent-tools[commands]".'
+        raise MissingDependency(message, hint=hint) from error
+    return parsing.Parser(parsing.Language(grammar.language()))

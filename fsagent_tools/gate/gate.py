@@ -60,23 +60,20 @@ def run_gated(workspace: Gated, call: GatedCall) -> Any:
 
     Returns what `call.answer` or `call.refuse` makes of it, raises what the host's callbacks raise.
     """
-    call_id = current.get().ids.get("call")  # the caller's; a log gives one of its own to others
-    session = workspace.session
+    context, session = current.get(), workspace.session
     with workspace.services.in_use(workspace), importing(), _logged(workspace, call) as event:
 
         def execute() -> Any:
-            """Whatever comes of it, the session may have had something from outside then."""
             event.outside = _is_from_outside(workspace.policy, call.effect, params)
             try:
                 result = call.execute(params)
                 event.outside = event.outside or getattr(result, "sandbox", "") == "none"
                 return result
-            finally:
+            finally:  # whatever came of it
                 if event.outside:
                     session.outside[call.name] = None
 
         try:
-            context = current.get()
             context.check()
             workspace.policy.check_action(call.action, call.effect, shown=call.name)
             event.params = params = call.validate()
@@ -87,6 +84,7 @@ def run_gated(workspace: Gated, call: GatedCall) -> Any:
                 if approve is not None and not call.only_reports(params):
                     shown, outside = call.arguments(params), tuple(session.outside)
                     request = Request(call.name, call.effect, call.risk, shown, outside=outside)
+                    call_id = context.ids.get("call")  # the caller's; a log gives others its own
                     result = run_approved(execute, request, approve, workspace.origins, call_id)
                 elif context.dry:
                     raise Cancelled("This call is not asked about.")
@@ -117,24 +115,16 @@ def _logged(workspace: Gated, call: GatedCall) -> Any:
     """What `run_gated` notes of the call: `params`, `error`, and what was `done`."""
     if workspace.log is None or current.get().dry:
         return nullcontext(SimpleNamespace())
-    runs = call.effect is Effect.EXECUTE
-    return workspace.log.event(
-        call.name,
-        call.effect.value,
-        workspace.session.id,
-        root=workspace.files.local_root if runs else None,
-        workspace=workspace.files.local_root,
-        virtual=workspace.files.virtual,
-        sent=call.sent,
-        mark=call.is_mark,
-        found=workspace.services.diffs_of_call,
-    )
+    names = call.name, call.effect.value, workspace.session.id
+    files, found = workspace.files, workspace.services.diffs_of_call
+    place = {"workspace": files.local_root, "virtual": files.virtual, "found": found}
+    return workspace.log.event(*names, sent=call.sent, mark=call.is_mark, **place)
 
 
 def _is_from_outside(policy: "Policy", effect: Effect, params: Any) -> bool:
     """Whether what a call answers may come from outside the project."""
     if effect is not Effect.EXECUTE:
         return effect is Effect.NETWORK
-    runs = isinstance(getattr(params, "command", None), str)
-    online = policy.process.network and getattr(params, "network", None) is not False
-    return runs and (online or policy.process.sandbox == "off")
+    is_program = isinstance(getattr(params, "command", None), str)
+    is_online = policy.process.network and getattr(params, "network", None) is not False
+    return is_program and (is_online or policy.process.sandbox == "off")

@@ -1,6 +1,7 @@
 """Questions to whoever sits at the terminal."""
 
 import sys
+import termios
 from contextlib import suppress
 from threading import Lock
 
@@ -32,19 +33,9 @@ def ask_at_terminal(shown: str, question: str, more: str = "") -> Verdict:
         print(tinted(shown, sys.stderr), file=sys.stderr)
         if not sys.stdin.isatty():
             return "nobody is at the terminal to ask"
-        _forget_what_was_typed()
+        with suppress(termios.error, OSError, ValueError):  # keys that were pressed before it
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
         offered = f"{escaped(question)}? [y/N{more}] or why not: "
         print(offered, end="", file=sys.stderr, flush=True)
         answer = sys.stdin.readline().strip()
-    said = {"y": True, "yes": True, "": False, "n": False, "no": False}
-    return said.get(answer.lower(), answer)
-
-
-def _forget_what_was_typed() -> None:
-    """Keys that were pressed before a question stood there are no answer to it."""
-    try:
-        import termios
-    except ImportError:  # no POSIX terminal
-        return
-    with suppress(termios.error, OSError, ValueError):
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    return {"y": True, "yes": True, "": False, "n": False, "no": False}.get(answer.lower(), answer)

@@ -18,7 +18,6 @@ from fsagent_tools.lines.hunks import Hunk, refine
 from fsagent_tools.names import display
 
 QUESTIONS = 5  # about one call whose files change while the answers are awaited
-_MAX_ORIGINS, _keeping = 1000, Lock()  # texts
 LISTED = 20  # entries of a tree that a request names
 VERBS = {"write": "overwrite", "mkdir": "new directory", "move": "rename", "remove": "delete"}
 _T = TypeVar("_T")
@@ -76,34 +75,64 @@ Verdict = bool | str  # True approves; False denies, and so does a text, which i
 Approve = Callable[[Request], Verdict | Awaitable[Verdict]]
 
 
-class _Changed(BaseException):
-    """Ends a run that would do something else than was approved."""
+class _Stopped(BaseException):
+    """Ends a run before a change, its argument, is made; no action may take it for an error."""
 
 
-class _Previewed(BaseException):
-    """Ends a dry run where its effect would begin; no action may take it for an error."""
-
-    def __init__(self, change: PendingChange) -> None:
-        self.change = change
+def _stop(change: PendingChange) -> None:
+    raise _Stopped(change)
 
 
-def previewed(run: Callable[[], object]) -> PendingChange | None:
-    """What it would change first, nothing of it done; None for nothing. Raises what it raises."""
+def previewed(
+    run: Callable[[], _T], watch: Callable[[PendingChange], None] = _stop, *, dry: bool = True
+) -> tuple[PendingChange | None, _T | None]:
+    """What it would change first, nothing of it done; for nothing, None and what it returned.
+
+    watch: lets some changes happen. Raises what `run` raises.
+    """
     try:
-        with changed(watch=_stop, dry=True):
-            run()
-    except _Previewed as found:
-        return found.change
-    return None
+        with changed(watch=watch, dry=dry):
+            return None, run()
+    except _Stopped as stopped:
+        return stopped.args[0], None
+
+
+class Origins(dict[tuple[str, str], str]):
+    """What texts were before approved changes, in this process: by hash of what they are now."""
+
+    MAX, _keeping = 1000, Lock()
+
+    def of(self, path: str, content: bytes) -> str:
+        now = _hash(content)
+        return self.get((path, now), now)
+
+    def keep(self, change: PendingChange) -> None:
+        """Note it before this approved change, for `fingerprint`."""
+        if change.before is not None and change.after is not None:
+            path = change.paths[0]
+            with self._keeping:
+                self[path, _hash(change.after)] = self.of(path, change.before)
+                if len(self) > self.MAX:
+                    del self[next(iter(self))]
+
+    def fingerprint(self, change: PendingChange) -> str:
+        """The same in every process, as long as the change and what it starts from are the same.
+
+        A text counts as what it was before approved changes, so an edit is still the same one, of
+        the same lines, after approved edits of others.
+        """
+        path, before, after = change.paths[0], change.before, change.after
+        if before is None:
+            return _digest((change.verb, change.paths, after and _hash(after), change.state))
+        old, new = (text.splitlines(keepends=True) for text in (before, after or b""))
+        hunks = refine(Hunk(0, len(old), tuple(new)), old)
+        lines = [(old[hunk.start : hunk.stop], hunk.new) for hunk in hunks]  # not where they are
+        return _digest((change.verb, change.paths, self.of(path, before), lines))
 
 
 def run_approved(
-    run: Callable[[], _T],
-    request: Request,
-    approve: Approve,
-    origins: "Origins",
-    call: str | None = None,
-) -> _T:
+    run: Callable[[], _T], request: Request, approve: Approve, origins: Origins, call: str | None
+) -> _T | None:
     """Run dry, ask, then run for real, prevented from doing anything but what was approved.
 
     A call that would change nothing is not asked about; one that would do something else by the
@@ -113,33 +142,30 @@ def run_approved(
     if not request.effect.changes_files:
         _ask(approve, request, (call, (request.tool, _json(request.arguments))))
         return run()
+    change, result = previewed(run)
     for _ in range(QUESTIONS):
-        try:
-            with changed(watch=_stop, dry=True):
-                return run()
-        except _Previewed as previewed:
-            change = previewed.change
-        expected = fingerprint(change, origins)
-        shown = replace(request, paths=change.paths, diff=describe(change))
-        _ask(approve, shown, (call, expected))
-        with suppress(_Changed), changed(watch=_only(expected, origins)):
-            return run()
+        if change is None:
+            return result
+        expected, diff = origins.fingerprint(change), describe(change)
+        _ask(approve, replace(request, paths=change.paths, diff=diff), (call, expected))
+        change, result = previewed(run, _only(expected, origins), dry=False)
+    if change is None:
+        return result
     raise Conflict(
         f"{change.paths[0]} changed each time while approval was awaited. Nothing was done.",
         hint="Call again when it has stopped changing: approval is asked for anew.",
     )
 
 
-def _only(expected: str, origins: "Origins") -> Callable[[PendingChange], None]:
+def _only(expected: str, origins: Origins) -> Callable[[PendingChange], None]:
     """Lets the one change happen that was approved."""
-    pending = [expected]
-    outer = current.get().watch
+    pending, outer = [expected], current.get().watch
 
     def verify(change: PendingChange) -> None:
         if not pending:
             raise Conflict("The call would change more than was approved. The rest was not done.")
-        if pending != [fingerprint(change, origins)]:
-            raise _Changed
+        if pending != [origins.fingerprint(change)]:
+            raise _Stopped(change)
         pending.clear()
         if outer:
             outer(change)
@@ -150,27 +176,17 @@ def _only(expected: str, origins: "Origins") -> Callable[[PendingChange], None]:
 
 def _ask(approve: Approve, request: Request, effect: object) -> None:
     with host_code():
-        verdict = approve(replace(request, fingerprint=digest(effect)))
+        verdict = approve(replace(request, fingerprint=_digest(effect)))
         if isinstance(verdict, Awaitable):
             verdict = (current.get().wait or _awaited)(verdict)
     if verdict is not True:
         reason = verdict.strip().rstrip(".") if isinstance(verdict, str) else ""
-        raise ApprovalDenied(
-            f"The user did not approve this call of {request.tool}"
-            f"{': ' + reason if reason else ''}. Nothing was done.",
-            hint="Do not try the same again; ask what to do instead.",
-        )
+        said = f"The user did not approve this call of {request.tool}{': ' * bool(reason)}{reason}"
+        hint = "Do not try the same again; ask what to do instead."
+        raise ApprovalDenied(f"{said}. Nothing was done.", hint=hint)
     current.get().check()  # who asked may have given up meanwhile
     if turn := current.get().turn:
         turn.check()
-
-
-def _stop(change: PendingChange) -> None:
-    raise _Previewed(change)
-
-
-def _json(arguments: object) -> str:
-    return json.dumps(arguments, sort_keys=True, default=str)
 
 
 def _awaited(verdict: Awaitable[_T]) -> _T:
@@ -180,74 +196,40 @@ def _awaited(verdict: Awaitable[_T]) -> _T:
     async def result() -> _T:
         return await verdict
 
-    try:
+    with suppress(RuntimeError):
         asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(result())
-    if isinstance(verdict, Coroutine):
-        verdict.close()
-    raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
+        if isinstance(verdict, Coroutine):
+            verdict.close()
+        raise ConfigInvalid("`approve` is asynchronous and this call is not.", hint="Use `acall`.")
+    return asyncio.run(result())
 
 
 def describe(change: PendingChange) -> str:
     """A unified diff of a write but over a huge file; else what happens to which entries."""
     if change.told:
         return change.told
+    paths, before, after = [*map(display, change.paths)], change.before or b"", change.after or b""
     if change.verb == "write" and not change.replaces:
-        return _diff(change)
-    paths = [*map(display, change.paths)]
+        try:
+            old, new = (decode(text, change.paths[0]).utf8 for text in (before, after))
+            return compared(change.paths[0], old, new)
+        except ToolError:
+            return f"Binary file {paths[0]} ({len(before):,} -> {len(after):,} bytes)"
     lines = [f"{VERBS.get(change.verb, change.verb)} {' -> '.join(paths)}"]
-    if change.replaces:
-        lines.append(f"replaces {paths[-1]}")
+    lines += [f"replaces {paths[-1]}"] * change.replaces
     lines += [f"  {display(name)}" for name in change.members[:LISTED]]
-    if len(change.members) > LISTED:
-        lines.append(f"  and {len(change.members) - LISTED:,} more entries")
+    if (more := len(change.members) - LISTED) > 0:
+        lines.append(f"  and {more:,} more entries")
     return "\n".join(lines)
 
 
-class Origins(dict[tuple[str, str], str]):
-    """What texts were before approved changes, in this process: by hash of what they are now."""
-
-    def of(self, path: str, content: bytes) -> str:
-        now = sha256(content).hexdigest()
-        return self.get((path, now), now)
-
-    def keep(self, change: PendingChange) -> None:
-        """Note it before this approved change, for `fingerprint`."""
-        if change.before is not None and change.after is not None:
-            path, new = change.paths[0], sha256(change.after).hexdigest()
-            with _keeping:
-                self[path, new] = self.of(path, change.before)
-                if len(self) > _MAX_ORIGINS:
-                    del self[next(iter(self))]
+def _json(arguments: object) -> str:
+    return json.dumps(arguments, sort_keys=True, default=str)
 
 
-def fingerprint(change: PendingChange, origins: Origins) -> str:
-    """The same in every process, as long as the change and what it starts from are the same.
-
-    A text counts as what it was before approved changes, so an edit is still the same one, of the
-    same lines, after approved edits of others.
-    """
-    if change.before is None:
-        after = change.after and sha256(change.after).hexdigest()
-        return digest((change.verb, change.paths, after, change.state))
-    start = origins.of(change.paths[0], change.before)
-    old = change.before.splitlines(keepends=True)
-    new = (change.after or b"").splitlines(keepends=True)
-    hunks = refine(Hunk(0, len(old), tuple(new)), old)
-    lines = [(old[hunk.start : hunk.stop], hunk.new) for hunk in hunks]  # not where they are
-    return digest((change.verb, change.paths, start, lines))
+def _digest(facts: object) -> str:
+    return _hash(repr(facts).encode(errors="surrogatepass"))
 
 
-def digest(facts: object) -> str:
-    return sha256(repr(facts).encode(errors="surrogatepass")).hexdigest()
-
-
-def _diff(change: PendingChange) -> str:
-    path = change.paths[0]
-    try:
-        old, new = (decode(raw or b"", path).utf8 for raw in (change.before, change.after))
-    except ToolError:
-        sizes = " -> ".join(f"{len(raw or b''):,}" for raw in (change.before, change.after))
-        return f"Binary file {display(path)} ({sizes} bytes)"
-    return compared(path, old, new)
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()

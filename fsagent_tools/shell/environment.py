@@ -1,13 +1,15 @@
 """The environment of a command: an allow-list, so that no secret and no loader hook gets in."""
 
+import _thread
 import fnmatch
 import os
 import re
 import shutil
 import tempfile
+import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 
 from fsagent_tools.errors import CommandFailed
@@ -72,12 +74,30 @@ class PrivateDirectory:
     def __init__(self, prefix: str) -> None:
         with needing_temporary():
             self.path = os.path.realpath(tempfile.mkdtemp(prefix=prefix))
-        self.close = weakref.finalize(self, _remove, self.path, os.getpid())
+        self._finalizer = weakref.finalize(self, in_background, _remove, self.path, os.getpid())
+
+    def close(self) -> None:
+        if found := self._finalizer.detach():
+            _, _, (_, *arguments), _ = found
+            _remove(*arguments)
 
 
 def _remove(path: str, maker: int) -> None:
     if os.getpid() == maker:  # and not one that was forked from it
         shutil.rmtree(path, ignore_errors=True)
+
+
+def in_background(work: Callable[..., object], *arguments: object) -> None:
+    """For finalizers that wait or touch files; at exit, they do it at once.
+
+    Garbage is collected in any thread: one that holds a lock that the work has to wait for, or one
+    whose event loop is watched for blocking calls, such as that of `langgraph dev`.
+    """
+    if threading.main_thread().is_alive():
+        with suppress(RuntimeError):  # there can be no more threads
+            _thread.start_new_thread(work, arguments)  # a `Thread` would wait until it runs
+            return
+    work(*arguments)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from fsagent_tools.errors import Cancelled, CommandFailed, TimedOut, UnknownJob
 from fsagent_tools.replies import Completed
 from fsagent_tools.runtime import owned
 from fsagent_tools.runtime.shadows import Thread
-from fsagent_tools.shell.environment import PrivateDirectory
+from fsagent_tools.shell.environment import PrivateDirectory, in_background
 from fsagent_tools.shell.launch import Process
 from fsagent_tools.shell.runner import Command, Running
 
@@ -140,7 +140,7 @@ class Jobs:
         self._started = 0
         self.ended: list[str] = []  # commands of an earlier one, which ended with it
         self._temp_dir: list[PrivateDirectory] = []
-        weakref.finalize(self, _end, self._jobs, self._temp_dir)
+        weakref.finalize(self, in_background, _end, self._jobs, self._temp_dir)
         owned(self)
 
     @property

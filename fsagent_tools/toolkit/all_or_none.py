@@ -64,7 +64,7 @@ def all_or_none(where: Gated, parts: Sequence[tuple[str, Callable[[], _T]]]) -> 
 
 def _previewed(path: str, part: Callable[[], object]) -> PendingChange | None:
     try:
-        return previewed(part)
+        return previewed(part)[0]
     except ToolError as error:
         if not error.message.startswith((f"{path} ", f"{path}:")):
             error.message = f"{path}: {error.message}"

@@ -411,8 +411,7 @@ def test_jobs_and_the_temporary_directory_die_with_the_workspace(tmp_path):
     del workspace, tool
     gc.collect()
     assert gone() is None
-    assert not alive("sleep 8005")
-    assert not temp.exists()
+    assert eventually(lambda: not alive("sleep 8005") and not temp.exists())
 
 
 def test_jobs_end_when_the_interpreter_does(tmp_path):
