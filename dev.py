@@ -21,16 +21,18 @@ LINT = [
     "scripts/snippets.py",
     "-m scripts.growth",
 ]
-TEST = "-m pytest -m 'not slow' -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first"
+PYTEST = "-m pytest -n 3 --dist loadfile --no-loadscope-reorder -p tests.longest_first -m "
+TEST, FULL = PYTEST + "'not full and not slow'", PYTEST + "'not slow'"
 SHORT = "tests/web tests/lint tests/conformance/test_outcome.py tests/benchmark/test_repeatable.py"
 LICENCES = "scripts/licences.py --check"
 DOCS = "-m zensical build --clean --strict"
 PACKAGE = "scripts/package.py"
 TASKS = [  # name, dependency group, commands to run, what it is
     ("demo", "demo", ["examples/langchain_agent.py"], "an agent repairs a failing project"),
-    ("test", "dev", [TEST], "the tests; arguments go to pytest"),
+    ("test", "dev", [TEST], "the tests, in minutes; arguments go to pytest"),
     ("lint", "dev", LINT, "formatting, ruff, mypy, also of the documents; what grew"),
     ("check", "dev", LINT + [TEST], "lint, then test"),
+    ("full", "dev", [FULL], "the tests and all matrices, servers, fuzzing and crashes"),
     ("slow", "dev", ["-m pytest -m slow"], "fuzzing, crash and race tests"),
     ("short", "dev", ["-m pytest -m slow " + SHORT], "those slow tests that take minutes"),
     ("docs", "docs", [DOCS], "the documentation, into site/; a warning is an error"),

@@ -7,11 +7,13 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.browser import browser as browser
 from tests.browser import needs_browser
 from tests.conftest import eventually
 
-pytestmark = needs_browser
+pytestmark = [needs_browser, pytest.mark.full]
 EXAMPLE = Path(__file__).parents[1] / "examples/approval_page.py"
 
 

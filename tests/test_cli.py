@@ -327,6 +327,7 @@ def test_a_count_below_one_is_wrong_usage(words, here, capsys):
     assert "is not a whole number from 1" in capsys.readouterr().err
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_no_reason_to_fail(fsagent, closed):
     (fsagent.project / "a.txt").write_text("alpha\n")
@@ -336,6 +337,7 @@ def test_closed_streams_are_no_reason_to_fail(fsagent, closed):
         assert (done.returncode, b"Traceback" in done.stderr) == (code, False), done.stderr
 
 
+@pytest.mark.full
 def test_output_that_cannot_be_written_is_told_in_one_line(fsagent):
     with open("/dev/full", "w") as full:
         done = fsagent("tools", stdout=full, stderr=subprocess.PIPE)

@@ -10,6 +10,8 @@ import pytest
 
 from fsagent_tools.cli import main
 
+pytestmark = pytest.mark.full
+
 CLI = [sys.executable, "-m", "fsagent_tools.cli"]
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 COOKBOOK = Path(__file__).parents[1] / "examples/cookbook"
 SHOWN = {  # program -> the end of what it prints
     "review": 'the cents of "12.5" count as 5, not as 50.\n',

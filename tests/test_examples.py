@@ -10,6 +10,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+pytestmark = pytest.mark.full
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FRAMEWORKS = ("langchain", "llamaindex")
 

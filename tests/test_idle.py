@@ -10,6 +10,8 @@ import pytest
 from fsagent_tools import Workspace, Workspaces, select_tools
 from tests.conftest import alive, eventually
 
+pytestmark = pytest.mark.full
+
 MANY = """
 import os, resource, sys, tempfile
 from pathlib import Path

@@ -7,6 +7,8 @@ import pytest
 from tests.browser import browser as browser
 from tests.browser import needs_browser
 
+pytestmark = pytest.mark.full
+
 DOCS = Path(__file__).parents[1] / "docs"
 MEASURED = """return [...document.querySelectorAll("text")].map(
     text => [text.textContent, text.getComputedTextLength(), text.getBBox().x])"""

@@ -17,6 +17,8 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools.testing.llamaindex import ScriptedLLM
 from fsagent_tools.toolkit import tokens
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *PAGES)

@@ -118,6 +118,7 @@ def run(tmp_path):
 WAYS = ["call", "acall", "methods", "approved", "execute"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", [*WAYS, "deepagents", "langchain", "llamaindex"])
 def test_modules_that_a_model_wrote_are_not_imported_whatever_way_is_taken(run, way):
     usual = run(AGENT, way)
@@ -127,6 +128,7 @@ def test_modules_that_a_model_wrote_are_not_imported_whatever_way_is_taken(run, 
     assert way == "deepagents" or shadowed == usual  # a glob finds what was planted
 
 
+@pytest.mark.full
 def test_the_command_line_imports_nothing_from_where_it_is_started(tmp_path):
     (tmp_path / "c.yaml").write_text("max_file_size: 1MB\n")
     for name in {*sys.stdlib_module_names, *packages_distributions()}:

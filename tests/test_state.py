@@ -12,6 +12,8 @@ from fsagent_tools import MemoryFiles, Policy, Workspace, Workspaces, select_too
 from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools.workspace.config import load
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(autouse=True)
 def own(tmp_path, monkeypatch):

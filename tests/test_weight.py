@@ -7,6 +7,8 @@ import pytest
 from fsagent_tools.web.search import LARGEST_MESSAGE, check_weight
 from tests.conftest import soon
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("part", [b'\\",', b'",', b"\\,", b'"\\,', b'\\"\n,'])
 def test_a_string_that_does_not_end_is_weighed_as_soon_as_one_that_does(part):

@@ -111,6 +111,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", [".", "d/odd"])
 @pytest.mark.parametrize("encoding", TEXTS)
 def test_a_text_in_another_encoding_is_searched_as_read_shows_it(tmp_path, search, encoding, path):
@@ -487,6 +488,7 @@ def test_a_cancelled_call_ends_its_process(tmp_path, lacking):
     assert eventually(lambda: children() <= before)
 
 
+@pytest.mark.full
 def test_no_descriptor_and_no_process_is_left(tmp_path, search):
     put(tmp_path, a="need\n" * 1000, s__b="need")
     search("need")

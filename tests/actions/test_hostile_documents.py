@@ -21,6 +21,8 @@ from fsagent_tools.media.apart import ended
 from tests.conftest import PATIENCE, soon
 from tests.office import pdf, shown
 
+pytestmark = pytest.mark.full
+
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("pypdfium2")
 

@@ -10,6 +10,8 @@ import pytest
 from fsagent_tools import Workspace, toolset
 from tests import office
 
+pytestmark = pytest.mark.full
+
 pytest.importorskip("kreuzberg")
 
 PRICES = [("Item", "Count", "Price"), ("Apple", "3", "1.50"), ("Pear", "12", "0.70")]

@@ -11,6 +11,8 @@ import pytest
 from fsagent_tools import Effect, MemoryFiles, Policy, Workspace, toolset
 from tests.conftest import PATIENCE, eventually
 
+pytestmark = pytest.mark.full
+
 SERVER = Path(__file__).with_name("name_server.py")
 FILES = {
     "a.go": "total x\nvalue total\n# total\n",

@@ -10,6 +10,8 @@ from fsagent_tools_langchain import get_tools
 from fsagent_tools_llamaindex import FsAgentToolSpec
 from samples import arguments
 
+pytestmark = pytest.mark.full
+
 EVERY = [(name, tool.name) for name in TOOLSETS for tool in select_tools(".", name)]
 
 

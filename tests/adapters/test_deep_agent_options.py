@@ -77,6 +77,7 @@ def test_a_subagent_of_the_hosts_has_our_tools_and_keeps_its_own_middleware(root
     assert given[0]["middleware"] == [own]
 
 
+@pytest.mark.full
 def test_a_long_conversation_is_summarized_and_kept(root, caplog):
     turns = ["word " * 100_000] * 12
     agent = create_deep_agent(

@@ -13,6 +13,8 @@ from textwrap import indent
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/howto/frameworks.md").read_text()
 BLOCKS = dict(re.findall(r'```python title="(\S+)"\n(.*?)```', PAGE, re.DOTALL))

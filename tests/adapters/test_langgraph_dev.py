@@ -9,9 +9,12 @@ import subprocess
 from pathlib import Path
 
 import httpx
+import pytest
 
 from test_frameworks import ROOT, python_with
 from tests.conftest import PATIENCE, alive, eventually
+
+pytestmark = pytest.mark.full
 
 STAYS = "sleep 2718282"
 GRAPHS = f"""

@@ -16,6 +16,8 @@ from fsagent_tools.testing.llamaindex import ScriptedLLM
 from samples import PRICES, TURNS, fixed
 from tests.conftest import alive, children, descriptors, eventually
 
+pytestmark = pytest.mark.full
+
 STAYS = "sleep 27182818"
 SCRIPT = [call("bash", command=f"exec {STAYS}", background=True), *TURNS]
 

@@ -21,6 +21,8 @@ from fsagent_tools_llamaindex import FsAgentMetadata, FsAgentToolSpec
 from fsagent_tools_llamaindex import get_tools as llamaindex_tools
 from samples import PRICES, arguments
 
+pytestmark = pytest.mark.full
+
 every_toolset = pytest.mark.parametrize("toolset", TOOLSETS)
 READ = "read(file_path: str, offset: int | None = None, limit: int | None = None"
 quiet = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")

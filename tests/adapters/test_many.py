@@ -25,6 +25,8 @@ from fsagent_tools.workspace.services import Services
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools, interrupt_on
 from tests.conftest import PATIENCE, eventually
 
+pytestmark = pytest.mark.full
+
 WRITE = [call("write", file_path="mine.txt", content="x\n"), "Done."]
 KEPT = 8
 GOAL = {"messages": [("user", "go")]}

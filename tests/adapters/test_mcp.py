@@ -245,6 +245,7 @@ async def test_over_stdio(shop, era):
     assert "one" in "".join(told)
 
 
+@pytest.mark.full
 @every_era
 async def test_a_request_over_stdio_that_is_cancelled_stops_its_command(shop, era):
     async with Client(stdio_client(stdio(cwd=shop)), mode=era) as client:
@@ -303,6 +304,7 @@ async def test_a_cancel_at_any_turn_of_a_call_leaves_a_server_that_answers():
     assert max(Counter(wire.answered).values()) == 1, wire.answered
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", ["README.md", "docs/howto/mcp.md"])
 async def test_the_configuration_in_the_documents_works(shop, page):
     text = (Path(__file__).parents[2] / page).read_text()

@@ -11,6 +11,8 @@ from fsagent_tools import MemoryFiles, Policy, Workspace, approving, select_tool
 from fsagent_tools.errors import ConfigInvalid
 from tests.conftest import eventually, state
 
+pytestmark = pytest.mark.full
+
 ray = pytest.importorskip("ray", reason="needs ray")
 from fsagent_tools_langchain import get_tools  # noqa: E402
 from fsagent_tools_ray import RayWorkspaces  # noqa: E402

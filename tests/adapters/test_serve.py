@@ -23,6 +23,8 @@ from mcp_client import ERAS, Client, running
 from samples import arguments
 from tests.conftest import PATIENCE, alive, eventually
 
+pytestmark = pytest.mark.full
+
 SERVE = ["-m", "fsagent_tools.cli", "--root", ".", "serve"]
 NOBODY = {"name": "nobody", "version": "0"}
 every_toolset = pytest.mark.parametrize("toolset", TOOLSETS)

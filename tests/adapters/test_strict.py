@@ -15,6 +15,8 @@ from fsagent_tools.testing.langchain import ScriptedChatModel
 from fsagent_tools_langchain import FsAgentMiddleware, get_tools
 from samples import ID, NEW, PRICES, arguments
 
+pytestmark = pytest.mark.full
+
 ANSWERED = ModelResponse([AIMessage("Done.")])
 KNOWN = {
     *("type", "description", "enum", "items", "properties", "required", "additionalProperties"),

@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import eventually
 
+pytestmark = pytest.mark.full
+
 MODEL = """
 import sys
 from fsagent_tools.testing import call

@@ -23,7 +23,10 @@ from fsagent_tools_langchain import get_tools, interrupt_on
 from fsagent_tools_llamaindex.approval import ApprovalGiven, ApprovalRequired
 from tests.conftest import PATIENCE
 
-pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::pydantic.warnings.PydanticDeprecationWarning"),
+    pytest.mark.full,
+]
 
 GOAL = {"messages": [("user", "Go.")]}
 THREAD = {"configurable": {"thread_id": "1"}}

@@ -21,6 +21,8 @@ from benchmark.running import OwnTools, PeerTools
 from benchmark.slips import KINDS, MIX, make
 from tests.conformance.rows import OWN
 
+pytestmark = pytest.mark.full
+
 HUNKS = list(from_rows(OWN / "real_edits.jsonl"))
 DOUBLE = Hunk(
     "double", "here", "a.py", "if a:\n    x()\nif b:\n    x()\n", 3, 4, ("    y()",), (3, 4)

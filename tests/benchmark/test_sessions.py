@@ -11,6 +11,8 @@ from benchmark.mine import own
 from benchmark.packs import OURS
 from benchmark.running import OwnTools
 
+pytestmark = pytest.mark.full
+
 WORDS = next(pack for pack in OURS if pack.name == "edit_lines words")
 
 

@@ -12,6 +12,8 @@ from fsagent_tools.types import Entry
 from tests.conformance.rows import rows
 from tests.conftest import alive, soon
 
+pytestmark = pytest.mark.full
+
 ROWS = [row for row in rows("battery") if row["call"].get("action") == "bash"]
 CODES = {
     "TIMEOUT": {"TIMEOUT"},

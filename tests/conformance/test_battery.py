@@ -4,6 +4,8 @@ import pytest
 
 from tests.conformance.battery import ROWS, Case, Unsupported
 
+pytestmark = pytest.mark.full
+
 GROUPS = ("paths", "symlinks", "encodings", "sizes", "edits", "races", "faults", "json_args")
 CHOSEN = [row for row in ROWS if row["group"] in (*GROUPS, "config")]
 SKIPPED = {

@@ -5,6 +5,8 @@ import pytest
 from fsagent_tools import Workspace, toolset
 from tests.conformance.test_matching import CONTRADICTING, core
 
+pytestmark = pytest.mark.full
+
 REFUSALS = {
     "not_found": "STRING_NOT_FOUND",
     "multiple_matches": "MULTIPLE_MATCHES",

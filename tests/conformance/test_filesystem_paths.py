@@ -8,6 +8,8 @@ import pytest
 from fsagent_tools import Workspace, toolset
 from tests.conformance.test_path_cases import ROWS, build, fill, tree
 
+pytestmark = pytest.mark.full
+
 CALLS = {
     "mv": lambda path: ("mv", {"source": path, "destination": "moved"}),
     "mv to": lambda path: ("mv", {"source": "their", "destination": path, "overwrite": True}),

@@ -1,9 +1,13 @@
 """Glob cases of git, ripgrep, pathspec and deepagents that fit these semantics."""
 
+import pytest
+
 from fsagent_tools.errors import InvalidGlob
 from fsagent_tools.globs import GLOBSTAR, Glob
 from fsagent_tools.search.walk import Ignores
 from tests.conformance.rows import at_least, rows
+
+pytestmark = pytest.mark.full
 
 EXCEPTIONS = {
     "G0074": "braces may hold an empty alternative, as in a shell",

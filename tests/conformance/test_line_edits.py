@@ -6,6 +6,8 @@ import pytest
 
 from tests.conformance.rows import rows
 
+pytestmark = pytest.mark.full
+
 CASES, COMMITS = rows("line_edit_cases"), rows("real_edits")
 UNASKABLE = "names a line by number, which an edit by ID cannot: there is no such ID"
 BEYOND = {

@@ -11,6 +11,8 @@ from fsagent_tools.edits.replace import find
 from fsagent_tools.errors import InvalidArguments, MultipleMatches, NoMatch, ToolError
 from tests.conformance.rows import at_least, rows
 
+pytestmark = pytest.mark.full
+
 NOT_EXPECTED = {
     "policy_differs", "first_match_policy", "beyond_spec", "risky", "line_number_prefix",
     "disabled_upstream", "line_semantics", "ambiguous_without_hint", "derived",

@@ -15,6 +15,8 @@ from benchmark.running import OwnTools
 from benchmark.scoring import pairs, score
 from benchmark.slips import MIX
 
+pytestmark = pytest.mark.full
+
 HUNKS, SEED = 300, 32
 OFTEN = frozenset({"clean", "drift above"})  # every hunk; other slips happen to every fifth
 # A mistyped ID, 1.5 of 100 calls, is never taken as another one: what could be applied ends at 94.

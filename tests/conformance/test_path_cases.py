@@ -8,6 +8,8 @@ from fsagent_tools import Policy, errors
 from fsagent_tools.files.local import LocalFiles
 from tests.conformance.rows import at_least, rows
 
+pytestmark = pytest.mark.full
+
 ROWS = rows("path_cases")
 CLASSES = {
     "missing": errors.Missing,

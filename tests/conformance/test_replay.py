@@ -10,6 +10,8 @@ from fsagent_tools.errors import ToolError
 from tests.conformance.sample import EACH, FLAT_SAMPLES, KINDS, calls
 from tests.conftest import parses
 
+pytestmark = pytest.mark.full
+
 CALLS = calls()
 
 

@@ -12,6 +12,8 @@ from fsagent_tools.errors import InvalidChange
 from fsagent_tools.lines.hunks import rewrite
 from tests.conformance.sample import EACH, places, wrapped
 
+pytestmark = pytest.mark.full
+
 
 def compiles(utf8):
     """As the check of Python does: `return` outside a function is an error, too."""

@@ -10,6 +10,8 @@ from fsagent_tools.types import Entry
 from tests.conformance.rows import rows
 from tests.conftest import PATIENCE, soon
 
+pytestmark = pytest.mark.full
+
 TOOLS = ("glob", "grep", "ls")
 CODES = {
     "PATH_OUTSIDE": {"PATH_OUTSIDE_WORKSPACE"},

@@ -14,6 +14,8 @@ from tests.conftest import PATIENCE, soon
 from tests.web.conftest import bind, resolver, site  # noqa: F401  # fixtures
 from tests.web.site import drip, page, redirect
 
+pytestmark = pytest.mark.full
+
 ROWS = [row for row in rows("battery") if row["group"] == "web"]
 CLASSES = {
     "UNSAFE_URL": {"UNSAFE_URL"},

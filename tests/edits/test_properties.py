@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
@@ -7,6 +8,8 @@ from fsagent_tools.edits.similarity import suggest
 from fsagent_tools.errors import InvalidArguments, ToolError
 from fsagent_tools.lines.source import Lines
 from fsagent_tools.text import newline_of
+
+pytestmark = pytest.mark.full
 
 PIECES = st.sampled_from(
     ["a", "b", "foo", " ", "  ", "\t", "\n", "\r\n", "\r", "(", "é", "漢", "\f"]

@@ -6,7 +6,11 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from fsagent_tools import Workspace, toolset
+
+pytestmark = pytest.mark.full
 
 SWAPPER = (
     "import ctypes,sys\nc=ctypes.CDLL(None)\na,b=[x.encode() for x in sys.argv[1:]]\n"

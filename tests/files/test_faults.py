@@ -13,6 +13,8 @@ from fsagent_tools.files import locks
 from fsagent_tools.files.local import LocalFiles
 from tests.conftest import PATIENCE, Traced, needs_strace, unmount
 
+pytestmark = pytest.mark.full
+
 OLD, NEW = b"o" * 300_000, b"n" * 300_000
 CALLS = "openat,openat2,write,fchmod,fchown,fsync,renameat,renameat2,rename,unlinkat,\
 mkdirat,flock,pread64,newfstatat,close,linkat,symlinkat,utimensat,fsetxattr"

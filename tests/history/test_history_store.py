@@ -16,6 +16,8 @@ from fsagent_tools.history import retention
 from tests.conftest import PATIENCE
 from tests.history.conftest import tree
 
+pytestmark = pytest.mark.full
+
 WRITING = """
 import sys
 from fsagent_tools import Workspace, identified

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from pathlib import Path
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -31,6 +32,8 @@ from fsagent_tools.lines.remap import carry, carry_by_hash
 from fsagent_tools.lines.source import Lines, split
 from fsagent_tools.session.index_store import FOLDER
 from fsagent_tools.text import clip, newline_of
+
+pytestmark = pytest.mark.full
 
 FAST = (
     "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -17,6 +17,8 @@ from tests.conftest import DEADLINES, PATIENCE, eventually, soon
 
 from .conftest import FAKE, fakes, gone, manager_of, processes
 
+pytestmark = pytest.mark.full
+
 NO_TIME = 0.01  # seconds, in which no server can answer anew
 
 

@@ -12,6 +12,8 @@ from fsagent_tools.lsp.servers import SPECS, Language, ServerSpec
 
 from .conftest import FAKE, only_server
 
+pytestmark = pytest.mark.full
+
 PYTHON = {"a.py": "def f(x: int) -> int:\n    return x\n\n\nf('s')\n"}
 UNKNOWN = {"a.py": "print(nope)\n"}
 MODULE = "module e.com/p\n\ngo 1.19\n"

@@ -15,6 +15,8 @@ from fsagent_tools import Workspace, toolset
 
 from .conftest import BIN, NODE, NODE_BIN
 
+pytestmark = pytest.mark.full
+
 SEED, FAULTS, MAX_BYTES = 59, 13, 60_000
 SITE = Path(pytest.__file__).parents[1]
 GO = Path("/usr/lib/go-1.19/src")

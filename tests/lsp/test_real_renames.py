@@ -17,6 +17,8 @@ from tests.conftest import PATIENCE
 
 from .conftest import BIN
 
+pytestmark = pytest.mark.full
+
 SEED, NAMES = 36, 20
 PACKAGES = (  # as PyPI has them, the directory of the sources, that of the tests
     ("toolz==1.0.0", "toolz", "toolz/tests"),

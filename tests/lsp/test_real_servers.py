@@ -14,6 +14,8 @@ from tests.conftest import eventually
 
 from .conftest import BIN, NODE_BIN, NODE_TS7, RUST, TIMEOUT, gone, manager_of, processes
 
+pytestmark = pytest.mark.full
+
 NO_TIME = 0.001
 
 

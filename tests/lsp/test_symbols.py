@@ -13,6 +13,8 @@ from tests.conftest import PATIENCE, eventually
 from tests.lsp.conftest import BIN, NODE_BIN, NODE_TS7, write
 from tests.lsp.raw import RawServer
 
+pytestmark = pytest.mark.full
+
 PYTHON = {
     "a.py": 'def total(items):\n    """total of"""\n    return sum(items)\n\n\n'
     'é = "𝄞"; x = total([1]); y = "total"\n',

@@ -14,6 +14,8 @@ from tests.conformance.battery import Unsupported
 from tests.outcomes import golden, rows, sessions
 from tests.outcomes.stage import play
 
+pytestmark = pytest.mark.full
+
 KINDS = (*rows.KINDS, "session")
 CASES = {
     (toolset, kind): [s for s in found if s.id.split("/")[1] == kind]

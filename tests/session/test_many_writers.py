@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import PATIENCE, Traced, needs_strace
 
+pytestmark = pytest.mark.full
+
 WRITER = """
 import re, sys
 from fsagent_tools import Workspace, toolset

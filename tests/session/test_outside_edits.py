@@ -12,6 +12,8 @@ import pytest
 
 from tests.conftest import Session
 
+pytestmark = pytest.mark.full
+
 FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 COMMON = ["", "", "}", "}", "    }", "x = 1", "    return x", "a b", "else:"]
 ROWS = {

@@ -4,6 +4,8 @@ import pytest
 
 from tests.shell import battery
 
+pytestmark = pytest.mark.full
+
 MOST_OTHER_CODES = {"default": 0.03, "developer": 0.03, "landlock": 0.06}
 SAME = 0.88
 ASKING = "ask the user"  # in each sentence about the sandbox

@@ -19,6 +19,8 @@ from fsagent_tools.shell.launch import start as start_program
 from fsagent_tools.shell.profile import Launch, Profile
 from tests.conftest import PATIENCE, needs_curl
 
+pytestmark = pytest.mark.full
+
 ATTACKS = [
     "echo x > $OUT/secret.txt",
     "echo x >> $OUT/secret.txt",

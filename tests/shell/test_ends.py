@@ -16,6 +16,8 @@ from fsagent_tools.call import CallContext, current
 from fsagent_tools.errors import Cancelled
 from tests.conftest import PATIENCE, alive, eventually, no_new_descriptor
 
+pytestmark = pytest.mark.full
+
 TREES = [
     "sleep 7001",
     "sleep 7001 & sleep 7001",

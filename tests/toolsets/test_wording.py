@@ -7,6 +7,8 @@ import pytest
 from fsagent_tools import TOOLSETS, Workspace, toolset
 from fsagent_tools.actions import ALL
 
+pytestmark = pytest.mark.full
+
 FIELDS = {name for action in ALL for name in action.params.model_fields}
 TOOLS = {e.shown_name for name in TOOLSETS for e in toolset(name).entries} | {a.name for a in ALL}
 NOT_NAMES = {"line_id"}  # words of the answers themselves
