@@ -188,6 +188,17 @@ class History:
                 raise _no_room(error) from error
         return self._result(ids, done)
 
+    def _overtaken(self, changes: Iterable[RecordedChange]) -> Iterator[RecordedChange]:
+        """What others wrote between two writes of a command, and went back with these."""
+        inner = "path = ? AND number < ? AND at >= ? AND undone = 0"
+        for one in changes:
+            state, own = one.before, (os.fsencode(one.path), one.number, one.began)
+            for change in reversed(self.store.changes(inner, *own) if one.began < one.at else ()):
+                if change.after == state:  # the command went on from there
+                    state = change.before
+                else:
+                    yield change
+
     def _mark(
         self, kind: str, number: int, steps: list[Step], changes: list[RecordedChange]
     ) -> TakenBack:
@@ -196,7 +207,8 @@ class History:
             for undo in (step.number for step in steps if step.kind == "undo"):
                 database.execute("UPDATE step SET undone = 1 WHERE number = ?", (undo,))
                 database.execute("UPDATE change SET undone = 0 WHERE undone = ?", (undo,))
-            for change in changes if kind == "undo" else ():
+            undone = [*changes, *self._overtaken(changes)] if kind == "undo" else ()
+            for change in undone:
                 query = "UPDATE change SET undone = ? WHERE number = ?"
                 database.execute(query, (number, change.number))
         return TakenBack((), ())

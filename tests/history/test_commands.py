@@ -233,6 +233,22 @@ def test_a_write_by_another_session_while_a_command_runs_is_its_own(opens, root)
     }
 
 
+def test_a_write_between_two_writes_of_a_command_goes_back_with_them(workspace, root):
+    workspace.write_bytes("first", b"1")
+    after = workspace.history.commands.before()
+    workspace.write_bytes("z", b"before the command's")
+    (root / "z").write_text("one")
+    workspace.write_bytes("z", b"in between")
+    (root / "z").write_text("in between, two")
+    assert after() == ()
+    assert workspace.undo().paths == ("z",)
+    assert (root / "z").read_text() == "before the command's"
+    assert workspace.redo().paths == ("z",)
+    assert (root / "z").read_text() == "in between, two"
+    assert [workspace.undo().paths for _ in range(3)] == [("z",), ("z",), ("first",)]
+    assert not tree(root)
+
+
 def test_what_changed_while_a_job_ran_is_undone_only_by_name(workspace, root):
     (root / "mine").write_text("1")
     workspace.write_bytes("before", b"1")
