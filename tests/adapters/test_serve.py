@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import httpx
 import pytest
@@ -21,6 +21,7 @@ from fsagent_tools.errors import ConfigInvalid
 from fsagent_tools_mcp import SESSION, http_app, server
 from mcp_client import ERAS, Client, running
 from samples import arguments
+from test_frameworks import python_with
 from tests.conftest import PATIENCE, alive, eventually
 
 pytestmark = pytest.mark.full
@@ -301,3 +302,49 @@ async def test_two_users_over_ssh_are_apart(ssh, shop):
         await anna.call_tool("Read", {"file_path": "a.txt"})
         assert (await bert.call_tool("Edit", sent)).is_error
         assert not (await anna.call_tool("Edit", sent)).is_error
+
+
+USERS = """
+import asyncio, json, pathlib, sys
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from langchain_mcp_adapters.tools import load_mcp_tools
+
+async def main(server):
+    client = MultiServerMCPClient({"files": json.loads(server)})
+    async with client.session("files") as one, client.session("files") as two:
+        anna, bert = [{t.name: t for t in await load_mcp_tools(each)} for each in (one, two)]
+        await anna["bash"].ainvoke({"command": "exec sleep 16180338", "background": True})
+        print([str(await user["jobs"].ainvoke({"action": "list"})) for user in (anna, bert)])
+    bash = {t.name: t for t in await client.get_tools()}["bash"]
+    waiting = asyncio.create_task(bash.ainvoke({"command": "touch begun; exec sleep 16180337"}))
+    while not pathlib.Path("begun").exists():
+        await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    print("cancelled", flush=True)
+    sys.stdin.read()
+
+asyncio.run(main(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("way", ["stdio", "http", "ssh"])
+def test_langchains_client_has_two_users_apart_and_cancels_a_command(way, shop, request):
+    python = python_with("langchain_mcp_adapters")
+    stdio = {"transport": "stdio", "command": sys.executable, "args": SERVE, "cwd": str(shop)}
+    with ExitStack() as stack:
+        server = stdio
+        if way == "http":
+            port, _ = stack.enter_context(served_at(shop))
+            server = {"transport": "http", "url": f"http://127.0.0.1:{port}/mcp"}
+        elif way == "ssh":
+            there = [f"{os.path.dirname(sys.executable)}/fsagent", "--root", str(shop), "serve"]
+            words = [*request.getfixturevalue("ssh"), shlex.join(there)]
+            server = {**stdio, "command": "ssh", "args": words}
+        piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        words = [python, "-c", USERS, json.dumps(server)]
+        client = stack.enter_context(subprocess.Popen(words, cwd=shop, text=True, **piped))
+        assert client.stdout.readline().count("sleep 16180338") == 1
+        assert client.stdout.readline() == "cancelled\n"
+        assert eventually(lambda: not alive("sleep 16180338") and not alive("sleep 16180337"))
+        client.stdin.close()
