@@ -39,7 +39,7 @@ from fsagent_tools.lsp.servers import (
 from fsagent_tools.problems import Problem, by_importance
 from fsagent_tools.runtime import owned
 from fsagent_tools.runtime.shadows import Thread
-from fsagent_tools.shell.environment import PrivateDirectory
+from fsagent_tools.shell.environment import PrivateDirectory, in_background
 
 _T = TypeVar("_T")
 LINT_TIMEOUT = 0.4  # seconds that a write waits for servers
@@ -164,10 +164,14 @@ class ServerManager:
         self._slots, self._directories = dict[object, _Slot](), list[PrivateDirectory]()
         self._found = dict[str, ServerSpec]()  # those with their programs, until one is started
         self._lock, self._closed, self._busy = Lock(), Event(), set[Path]()
-        self.close: Callable[[], object] = weakref.finalize(
-            self, _end_all, self._slots, self._closed, self._directories
-        )
+        ends = self._slots, self._closed, self._directories
+        self._finalizer = weakref.finalize(self, in_background, _end_all, *ends)
         owned(self)
+
+    def close(self) -> None:
+        """End the servers, and wait for them."""
+        self._finalizer.detach()
+        _end_all(self._slots, self._closed, self._directories)
 
     def disown(self) -> None:
         """The servers stay with the process that was forked."""
