@@ -117,7 +117,7 @@ class Snapshots:
                 before = others.pop(0).after  # a command goes on from there
             while others and others[-1].after == after:  # or they went on from what it did
                 after = others.pop().before
-            if before != after and one[:3] != early.get(one.path):
+            if before != after and (one.path, before, after) != early.get(one.path):
                 rest.append(one._replace(before=before, after=after, began=began))
         return rest
 

@@ -108,10 +108,8 @@ def test_what_others_did_between_commands_is_left(workspace, root):
     workspace.undo()
     with pytest.raises(errors.Conflict, match="a: somebody changed it"):
         workspace.undo()
-    assert {path: (root / path).read_text() for path in tree(root)} == {
-        "theirs": "theirs",
-        "a": "theirs",
-    }
+    held = {path: (root / path).read_text() for path in tree(root)}
+    assert held == {"theirs": "theirs", "a": "theirs"}
 
 
 def test_a_command_that_changes_nothing_is_no_step(workspace, root):
@@ -225,12 +223,22 @@ def test_a_write_by_another_session_while_a_command_runs_is_its_own(opens, root)
     (step,) = ours.history
     assert [change.path for change in step.changes] == ["g", "h"]
     ours.undo()
-    assert {path.name: path.read_text() for path in root.iterdir() if path.is_file()} == {
-        "f": "22",
-        "g": "22",
-        "made": "22",
-        "late": "1",
-    }
+    held = {path.name: path.read_text() for path in root.iterdir() if path.is_file()}
+    assert held == {"f": "22", "g": "22", "made": "22", "late": "1"}
+
+
+def test_what_a_tool_noted_before_a_command_and_did_during_it_is_the_tools(opens, root):
+    ours, other = opens(), opens()
+    other.write_bytes("f", b"1")
+    (last,) = (store := other.history.store).changes("1")
+    store.record(
+        "other", [last._replace(before=last.after, after=last.after._replace(hash=store.add(b"2")))]
+    )
+    after = ours.history.commands.before()
+    (root / "f").write_text("2")
+    other.write_bytes("f", b"3")
+    assert after() == ()
+    assert not list(ours.history)
 
 
 def test_a_write_between_two_writes_of_a_command_goes_back_with_them(workspace, root):
@@ -270,12 +278,9 @@ def test_commands_at_once_lose_nothing(workspace, root):
     (root / "a").write_text("a")
     before = tree(root)
     contexts = [contextvars.copy_context() for _ in range(20)]
-    threads = [
-        threading.Thread(
-            target=contexts[n].run, args=(tool.call, {"command": f"ln -s x f{n}; echo x >> a"})
-        )
-        for n in range(20)
-    ]
+    commands = [{"command": f"ln -s x f{n}; echo x >> a"} for n in range(20)]
+    called = zip(contexts, commands, strict=True)
+    threads = [threading.Thread(target=own.run, args=(tool.call, one)) for own, one in called]
     for thread in threads:
         thread.start()
     for thread in threads:
