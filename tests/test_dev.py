@@ -55,6 +55,7 @@ def test_without_pip_one_sentence_says_how_to_get_it(clone):
     assert not (clone / ".venv").exists()
 
 
+@pytest.mark.full
 def test_a_half_made_environment_is_made_again(clone):
     (clone / ".venv/bin").mkdir(parents=True)
     (clone / ".venv/bin/python").symlink_to("/nowhere/python")

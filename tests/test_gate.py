@@ -29,6 +29,8 @@ from fsagent_tools_langchain import get_tools as langchain_tools
 from fsagent_tools_llamaindex import get_tools as llamaindex_tools
 from fsagent_tools_mcp import server
 
+pytestmark = pytest.mark.full
+
 NOT_SHOWN = "NOT_SHOWN"  # an adapter leaves out what the policy forbids
 OUTCOMES = {  # kind of way -> what is documented of it under each setting; else it goes through
     "read": {"allowed_actions": "ACTION_NOT_ALLOWED", "denied_paths": "PATH_DENIED"},

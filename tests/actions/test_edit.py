@@ -276,6 +276,7 @@ def test_a_whole_line_goes_and_a_file_can_become_empty(tool, root):
     assert "empty" in out.text
 
 
+@pytest.mark.full
 def test_ten_thousand_replacements_are_told_in_brief(tool, root):
     (root / "a.txt").write_bytes(b"old\nkeep\nkeep\nkeep\nkeep\nkeep\n" * 10_000)
     out = tool("edit").call(sent("old", "new"), occurrences="all")

@@ -18,7 +18,7 @@ from tests.conftest import DEADLINES, children, eventually, no_new_descriptor, s
 BY_PYTHON = "ripgrep cannot search here: Python's `re` read the pattern."
 
 
-@pytest.fixture(params=["ripgrep", "fallback"])
+@pytest.fixture(params=["ripgrep", pytest.param("fallback", marks=pytest.mark.full)])
 def engine(request, lacking):
     if request.param == "fallback":
         lacking("ripgrep")
@@ -163,6 +163,7 @@ def test_a_large_text_with_a_nul_is_named_where_others_match(tmp_path):
     assert grep.call({"pattern": "need"}).text.endswith(told)
 
 
+@pytest.mark.full
 def test_texts_beyond_those_that_are_searched_are_named(tmp_path):
     put(tmp_path, **{f"f{n:03}": "größe\n".encode("latin-1") for n in range(502)})
     workspace = Workspace(tmp_path)
@@ -349,6 +350,7 @@ BAD = ("(", "[", "a{2,1}", "*a", "\\", "[z-a]", "(?P<n", r"\q")
 NO_TEXT = ("x\0", "\ud800", "(" * 5000, "a" * 10_001)  # or too much of it
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("pattern", [*BAD, *NO_TEXT])
 def test_a_bad_regex_is_refused_with_its_reason(tmp_path, search, pattern):
     put(tmp_path, a="a")

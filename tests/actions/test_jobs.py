@@ -169,6 +169,7 @@ def test_a_job_that_is_started_while_others_are_ended_is_ended_too(tools, monkey
     assert jobs.all() == []
 
 
+@pytest.mark.full
 def test_no_descriptor_of_a_job_is_lost(tools, jobs):
     start(tools, "true")
     jobs("wait")

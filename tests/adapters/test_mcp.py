@@ -319,6 +319,7 @@ async def test_the_configuration_in_the_documents_works(shop, page):
         assert "def parse" in text_of(await client.call_tool("grep", {"pattern": "def parse"}))
 
 
+@pytest.mark.full
 async def test_a_readonly_server_has_only_tools_that_read(shop):
     async with Client(stdio_client(stdio("--readonly", cwd=shop))) as client:
         listed = (await client.list_tools()).tools
@@ -350,6 +351,7 @@ async def serving(shop, token=None):
 HEADERS = {"accept": "application/json, text/event-stream"}
 
 
+@pytest.mark.full
 async def test_what_a_rude_client_gets(shop):
     huge = json.dumps(posted("tools/call", name="read", arguments={"x": "x" * 5_000_000}))
     async with serving(shop) as (url, _), httpx.AsyncClient(timeout=PATIENCE) as http:
@@ -372,6 +374,7 @@ async def test_what_a_rude_client_gets(shop):
             assert (await client.list_tools()).tools
 
 
+@pytest.mark.full
 def test_lines_on_stdin_that_are_no_requests(shop):
     words = [*SERVE[:-1], "--root", str(shop), "serve"]
     lines = ["{", "[]", "null", '{"jsonrpc": "2.0"}', "\x00\xff", json.dumps(BEGIN)]
@@ -384,6 +387,7 @@ def test_lines_on_stdin_that_are_no_requests(shop):
     assert found["result"]["serverInfo"]["name"] == "fsagent-tools"
 
 
+@pytest.mark.full
 def test_an_interrupt_ends_it_though_its_terminal_stays_open(shop):
     words = [*SERVE, "--root", str(shop)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -397,6 +401,7 @@ def test_an_interrupt_ends_it_though_its_terminal_stays_open(shop):
             process.kill()
 
 
+@pytest.mark.full
 def test_what_is_printed_in_the_server_is_no_message(shop):
     code = "import sys, fsagent_tools.cli as cli; from fsagent_tools import Workspace\n"
     code += "Workspace.readable = lambda self, path: print('printed', flush=True) or self\n"

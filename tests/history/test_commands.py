@@ -70,6 +70,7 @@ def run(workspace, command, **more):
     return toolset("workspace").bind(workspace)["bash"].call({"command": command, **more})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 @pytest.mark.parametrize("repository", REPOSITORIES.values(), ids=REPOSITORIES)
 def test_what_a_command_changed_is_restored(opens, project, repository, command):

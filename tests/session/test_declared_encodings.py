@@ -81,6 +81,7 @@ def test_a_wrong_declaration_of_plain_utf8_is_told(tmp_path):
     assert "declares cp1252, but it is UTF-8" in shown.text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", STRAY)
 def test_stray_bytes_are_kept_and_new_text_is_utf8(tmp_path, kind):
     file, before = tmp_path / "f.js", STRAY[kind]

@@ -85,6 +85,7 @@ def test_lines_between_which_others_were_removed_unseen_are_not_joined(root, ses
     assert "lines 2 and 3" in out.text.lower()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("style", MARK)
 def test_random_ranges_over_own_edits_are_all_taken(root, style):
     dice, taken = random.Random(style), 0

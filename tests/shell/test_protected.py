@@ -10,7 +10,7 @@ import pytest
 from fsagent_tools.policy.protected import SETTINGS
 from tests.conftest import eventually
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.usefixtures("home"), pytest.mark.full]
 GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c"]
 
 

@@ -152,6 +152,7 @@ def test_a_menu_goes_from_a_short_page_too():
 SLOW = [pytest.param(shape, marks=pytest.mark.slow) for shape in ("docs", "table")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", ["flat", *SLOW])
 def test_the_memory_that_a_page_of_2_mb_takes_is_in_proportion(shape):
     """It is converted in parts; a child's memory is bounded besides."""
@@ -190,6 +191,7 @@ def test_binary_is_refused_with_type_and_size():
         said(b"PK\x03\x04", "application/zip")
 
 
+@pytest.mark.full
 def test_json_whose_indentation_swells_is_refused():
     deep = "[" * 900 + "1," * 1_000_000 + "1" + "]" * 900
     with pytest.raises(TooLarge, match=r"takes more|holds more"):
